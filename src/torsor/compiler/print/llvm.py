@@ -14,18 +14,10 @@ from typing import NamedTuple, TypeVar
 
 from torsor.compiler.graph import Calls, Op, Product, Program
 from torsor.compiler.print import blocks
+from torsor.compiler.print.lane_groups import addresses, beginning, ports_of, row_names, shifted
 from torsor.compiler.print.packing import Loop, load_columns, load_into_slots, store_columns, store_from_slots
 from torsor.compiler.print.plan import PIECE, BlockStep, Chunk, Plan, plan
-from torsor.compiler.print.printer import (
-    Printer,
-    Target,
-    addresses,
-    beginning,
-    folded_products,
-    ports_of,
-    row_names,
-    shifted,
-)
+from torsor.compiler.print.printer import Printer, Target, folded_products
 
 
 class Module(NamedTuple):

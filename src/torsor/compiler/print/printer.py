@@ -10,7 +10,7 @@ import struct
 from collections.abc import Callable, Iterator, Sequence, Set
 from typing import NamedTuple
 
-from torsor.compiler.graph import BLOCKS, LIBRARY, TRUTH_VALUED, Op, Port, Program, single
+from torsor.compiler.graph import BLOCKS, LIBRARY, TRUTH_VALUED, Op, Program, single
 
 
 class Target(NamedTuple):
@@ -338,77 +338,3 @@ _SINGLE = _Tables(
     sine=(-1.6666654611e-1, 8.3321608736e-3, -1.9515295891e-4),
     cosine=(4.166664568298827e-2, -1.388731625493765e-3, 2.443315711809948e-5),
 )
-
-
-def ports_of(program: Program) -> list[Port]:
-    """Inputs, then outputs: the order of ``operands`` and ``strides``."""
-    return [*program.graph.inputs, *program.outputs]
-
-
-def row_names(p: Printer, k: int) -> list[str]:
-    """The states of port k that the lanes of a group hold."""
-    return [f"%row{k}_{lane}" for lane in range(p.lanes)]
-
-
-def addresses(program: Program) -> Iterator[str]:
-    """``%base{k}`` of every port, and ``%scratch``."""
-    ports = ports_of(program)
-    for k in range(len(ports)):
-        yield f"  %slot{k} = getelementptr ptr, ptr %operands, i64 {k}"
-        yield f"  %base{k} = load ptr, ptr %slot{k}"
-    yield f"  %scratch_at = getelementptr ptr, ptr %operands, i64 {len(ports)}"
-    yield "  %scratch = load ptr, ptr %scratch_at"
-
-
-def beginning(p: Printer, extra: list[str], *, overlapping: bool = False, entry: str = "entry") -> Iterator[str]:
-    """From the entry (with ``extra`` lines in it, the last of them in the block ``entry``) to the start of a group's body.
-
-    ``overlapping``: the last group has the last states, of which some were in the group before, and are computed again; where
-    there are fewer than lanes, several lanes have the last one. All of them write the same numbers.
-    """
-    ports = ports_of(p.program)
-    yield "entry:"
-    yield from addresses(p.program)
-    for k in range(len(ports)):
-        yield f"  %stride_at{k} = getelementptr i64, ptr %strides, i64 {k}"
-        yield f"  %stride{k} = load i64, ptr %stride_at{k}"
-    yield f"  %moved = alloca ptr, i64 {len(ports) + 1}"
-    yield from extra
-    yield "  br label %test"
-    yield "test:"
-    yield f"  %done = phi i64 [0, %{entry}], [%next, %last]"
-    yield f"  %next = add i64 %done, {p.lanes}"
-    yield f"  %full = icmp {'ult i64 %done' if overlapping else 'ule i64 %next'}, %count"
-    yield "  br i1 %full, label %group, label %tail"
-    yield "group:"
-    yield from _group(p.lanes) if overlapping else (f"  %at{lane} = add i64 %done, {lane}" for lane in range(p.lanes))
-    for k in range(len(ports)):
-        for lane, row in enumerate(row_names(p, k)):
-            yield f"  %off{k}_{lane} = mul i64 %at{lane}, %stride{k}"
-            yield f"  {row} = getelementptr i8, ptr %base{k}, i64 %off{k}_{lane}"
-
-
-def _group(lanes: int) -> Iterator[str]:
-    """``%at{lane}``: the state of each lane, of a group whose states end with the last one."""
-    yield "  %final_state = sub i64 %count, 1"
-    yield f"  %whole_before = sub i64 %count, {lanes}"
-    yield f"  %has_enough = icmp uge i64 %count, {lanes}"
-    yield "  %latest_start = select i1 %has_enough, i64 %whole_before, i64 0"
-    yield "  %is_early = icmp ult i64 %done, %latest_start"
-    yield "  %first_state = select i1 %is_early, i64 %done, i64 %latest_start"
-    for lane in range(lanes):
-        yield f"  %wanted{lane} = add i64 %first_state, {lane}"
-        yield f"  %there{lane} = icmp ult i64 %wanted{lane}, %final_state"
-        yield f"  %at{lane} = select i1 %there{lane}, i64 %wanted{lane}, i64 %final_state"
-
-
-def shifted(program: Program, index: str) -> Iterator[str]:
-    """Fill ``%moved`` with the addresses of state ``index``, and scratch."""
-    ports = ports_of(program)
-    for k in range(len(ports)):
-        yield f"  %step{k} = mul i64 {index}, %stride{k}"
-        yield f"  %here{k} = getelementptr i8, ptr %base{k}, i64 %step{k}"
-        yield f"  %cell{k} = getelementptr ptr, ptr %moved, i64 {k}"
-        yield f"  store ptr %here{k}, ptr %cell{k}"
-    yield f"  %cell_scratch = getelementptr ptr, ptr %moved, i64 {len(ports)}"
-    yield "  store ptr %scratch, ptr %cell_scratch"

@@ -13,9 +13,10 @@ from functools import partial
 from typing import NamedTuple
 
 from torsor.compiler.graph import Port, Program
+from torsor.compiler.print.lane_groups import beginning, ports_of, row_names
 from torsor.compiler.print.llvm import Body, Module, assemble
 from torsor.compiler.print.packing import load_columns, store_columns
-from torsor.compiler.print.printer import Printer, Target, beginning, ports_of, row_names
+from torsor.compiler.print.printer import Printer, Target
 
 
 class Roles(NamedTuple):
