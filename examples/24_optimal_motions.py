@@ -89,4 +89,7 @@ def turns(turn: torsor.motion.OptimalMotion):
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except torsor.TorsorError as hint:  # PIQP is missing
+        sys.exit(str(hint))

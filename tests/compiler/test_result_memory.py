@@ -20,6 +20,15 @@ pytestmark = [
 DOUBLE = np.dtype(np.float64)
 
 
+@pytest.fixture(autouse=True)
+def nothing_else_is_collected():
+    """Results of other tests that the collector finds in between would be the youngest blocks that wait."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
 def new(size: int) -> np.ndarray:
     """An array of so many bytes."""
     return fast_entry.new_arrays([(size // 8,)], DOUBLE)[0]

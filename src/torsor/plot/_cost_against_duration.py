@@ -17,11 +17,11 @@ from torsor.plot.palette import GREY, INK
 
 @explained
 def cost_against_duration(motions: OptimalMotions | Sequence[OptimalMotion], *, ax: Axes | None = None) -> Axes:
-    """Picture of the costs of optimal motions between the same ends, of several durations; without an optimum, a cross below.
+    """Picture of the costs of optimal motions [LKPKB05] of several durations between the same ends; a cross where none was found.
 
     Parameters
     ----------
-    motions : OptimalMotions or sequence of OptimalMotion
+    motions : (N,) OptimalMotions or sequence of OptimalMotion
         As `torsor.motion.optimal` gives them.
     ax : Axes, optional
         Axes to draw into; new ones by default.
