@@ -8,7 +8,7 @@ python examples/21_pictures_of_the_papers.py [directory for the pictures]
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -85,7 +85,8 @@ def closed_form(two: torsor.Robot, best: torsor.motion.PathResult) -> "Figure":
     form = torsor.papers.closed_form(puma, torsor.random_configuration(puma, seed=0))
     A, L, D = form.space_screws, form.space_propagation, form.space_inertia
     figure = plt.figure(figsize=(9, 5.6), layout="constrained")
-    factors, paths = figure.subfigures(2, 1, height_ratios=(2, 3))
+    halves: Any = figure.subfigures(2, 1, height_ratios=(2, 3))
+    factors, paths = halves
     shown = {"Aᵀ": A.T, "Lᵀ(q)": L.T, "D": D, "L(q)": L, "A": A}
     for ax, (name, matrix) in zip(factors.subplots(1, 5, width_ratios=(6, 6, 6, 6, 1)), shown.items(), strict=True):
         ax.imshow(np.abs(matrix) > 1e-12, cmap="Blues", vmax=1.6, interpolation="nearest", aspect="equal")
@@ -112,7 +113,7 @@ def chapter_9(swing: torsor.Trajectory, parts: dict[str, np.ndarray]) -> "Figure
     figure, (left, right) = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
     for name, part in parts.items():
         left.plot(swing.time, part[:, 0], label=name)
-    left.plot(swing.time, sum(parts.values())[:, 0], color="0.4", linestyle="--", label="sum")
+    left.plot(swing.time, np.sum(list(parts.values()), axis=0)[:, 0], color="0.4", linestyle="--", label="sum")
     left.set(xlabel="time (s)", ylabel="torque of joint 1 (N·m)", title="a free swing")
     left.legend()
     slim = torsor.robots.planar2r(masses=(2.0, 0.5), lengths=(1.0, 1.0))

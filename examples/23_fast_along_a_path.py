@@ -41,7 +41,9 @@ def draw(fast: motion.TimeOptimalMotion, calm: motion.Motion) -> None:
     except ImportError:
         print("\nno picture: it needs matplotlib, pip install 'torsor[plot]'")
         return
-    torsor.plot.phase_plane(fast).figure.savefig(folder / "phase_plane.png", dpi=110, bbox_inches="tight")
+    plane, ax = plt.subplots(figsize=(8.0, 5.0))
+    torsor.plot.phase_plane(fast, ax=ax)
+    plane.savefig(folder / "phase_plane.png", dpi=110, bbox_inches="tight")
     figure, axes = plt.subplots(2, 1, figsize=(8.0, 7.0), layout="constrained")
     for ax, move in zip(axes, (calm, fast.motion), strict=True):
         torsor.plot.torque_limits(move, ax=ax)

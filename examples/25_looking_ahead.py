@@ -79,13 +79,22 @@ def main() -> None:
 
 
 def simulate(controller, **more) -> torsor.Trajectory:
-    given = {"duration": 2.8, "dt": 0.002, "control_dt": ASKED, "wrenches": {"hand_tcp": push}}
-    return torsor.simulate(ARM, HOME, np.zeros(7), controller=controller, **given, **more)
+    return torsor.simulate(
+        ARM,
+        HOME,
+        np.zeros(7),
+        duration=2.8,
+        dt=0.002,
+        controller=controller,
+        control_dt=ASKED,
+        wrenches={"hand_tcp": push},
+        **more,
+    )
 
 
 def way(run: torsor.Trajectory) -> np.ndarray:
     """How far the hand is from its place, mm."""
-    return 1e3 * np.linalg.norm(torsor.frame_pose(ARM, run.q, "hand_tcp")[:, :3, 3] - HAND, axis=-1)
+    return np.asarray(1e3 * np.linalg.norm(torsor.frame_pose(ARM, run.q, "hand_tcp")[:, :3, 3] - HAND, axis=-1))
 
 
 def draw(runs: dict[str, torsor.Trajectory]) -> None:

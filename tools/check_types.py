@@ -23,7 +23,8 @@ from typing import NamedTuple
 ROOT = Path(__file__).parents[1]
 PLANTED = ROOT / "tools" / "planted_mistakes.py"
 MISTAKE = "# mistake"
-WITHOUT_TYPES = {"mujoco", "pinocchio", "pydrake"}  # libraries whose types are missing or not those of their functions
+# Libraries whose types are missing or not those of their functions
+WITHOUT_TYPES = {"modern_robotics", "mujoco", "pinocchio", "pydrake", "roboticstoolbox", "spatialmath"}
 ELSEWHERE = {"casadi", "dask", "pint", "torch", "unyt", "xarray"}  # libraries that `make test-bridges` installs
 LENIENT = ("--allow-untyped-defs", "--allow-incomplete-defs", "--allow-untyped-calls", "--allow-untyped-decorators")
 

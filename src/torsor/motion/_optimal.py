@@ -12,8 +12,7 @@ from torsor.border import explained
 from torsor.border.arguments import refuse_unknown_word
 from torsor.border.numbers import refuse_bad_count, refuse_bad_numbers, refuse_strangers
 from torsor.model import Robot
-from torsor.motion.optimal_motions.many import OptimalMotions, solve_many
-from torsor.motion.optimal_motions.report import OptimalMotion
+from torsor.motion.optimal_motions.many import solve_many
 from torsor.motion.optimal_motions.search import Search, search
 from torsor.motion.optimal_motions.setting import Setting
 from torsor.motion.tangent_motion import common_batch, configurations_of
@@ -50,7 +49,7 @@ def optimal(
     iterations: int = 100,
     tolerance: float = 1e-9,
     solver: str = "sqp",
-) -> OptimalMotion | OptimalMotions:
+) -> Any:  # of which of two classes, the shapes of q0 and q1 say
     """Motion from q0 to q1 with the least torque, energy, work, jerk, time or other cost within limits.
 
     Sequential quadratic programming with the exact Hessian [LKPKB05; NW06, ch. 18]. The motion is a spline of degree 5 in tangent
