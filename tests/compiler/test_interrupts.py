@@ -349,7 +349,7 @@ def test_a_scan_in_stretches_has_the_same_bits(monkeypatch, steps, every):
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 def test_a_child_forked_beside_busy_threads_computes():
     code = (
-        "import os, signal, sys, threading, warnings, numpy as np, torsor\n"
+        "import faulthandler, os, signal, sys, threading, warnings, numpy as np, torsor\n"
         "warnings.simplefilter('ignore')\n"
         "arm = torsor.robots.planar2r()\nq = np.ones((60_000, 2))\ntorsor.set_threads(2)\nwant = torsor.mass_matrix(arm, q)\n"
         "stop = []\n"
@@ -365,6 +365,7 @@ def test_a_child_forked_beside_busy_threads_computes():
         "    child = os.fork()\n"
         "    if child == 0:\n"
         "        signal.alarm(60)\n"
+        "        faulthandler.dump_traceback_later(50)  # where it waits, if it does\n"
         "        same = np.array_equal(torsor.mass_matrix(arm, q), want)\n"
         "        other = torsor.gravity_forces(arm.with_gravity((0, k, -9)), q[0])\n"
         "        os._exit(0 if same and np.isfinite(other).all() else 3)\n"
@@ -374,7 +375,7 @@ def test_a_child_forked_beside_busy_threads_computes():
         "print(codes)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=500, check=True)
-    assert done.stdout.strip() == str([0] * 6)
+    assert done.stdout.strip() == str([0] * 6), done.stderr
 
 
 # Homeless users

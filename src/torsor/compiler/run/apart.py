@@ -22,6 +22,7 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from queue import Empty, SimpleQueue
 from typing import Any, Generic, TypeVar
 from weakref import WeakSet
@@ -35,6 +36,7 @@ LOOK = 0.1  # s: how often a waiting caller looks for signals where waiting does
 _here = threading.local()
 _locks: WeakSet[threading.RLock] = WeakSet()
 LLVM = threading.RLock()  # held for each step with LLVM, by one thread at a time
+WITHIN: list[AbstractContextManager[Any]] = []  # locks of the library around LLVM, which finalisers take in any thread
 
 
 class NotWanted(Exception):
@@ -162,6 +164,19 @@ def new_lock() -> threading.RLock:
     return made
 
 
+def _hold_llvm() -> None:
+    """Wait for the end of the step that LLVM is at, and of what its library frees outside of steps."""
+    LLVM.acquire()
+    for lock in WITHIN:
+        lock.__enter__()
+
+
+def _let_go_of_llvm() -> None:
+    for lock in WITHIN:
+        lock.__exit__(None, None, None)
+    LLVM.release()
+
+
 def _renew() -> None:
     for lock in list(_locks):
         lock._at_fork_reinit()  # type: ignore[attr-defined]
@@ -172,6 +187,6 @@ _WORKER = _Worker()
 atexit.register(_WORKER.end)
 
 if hasattr(os, "register_at_fork"):
-    # A child that is made while LLVM works would find it half way: forking waits for the end of the step.
-    os.register_at_fork(before=LLVM.acquire, after_in_parent=LLVM.release, after_in_child=LLVM.release)
+    # A child that is made while LLVM works would find it half way, or its library's locks closed for ever
+    os.register_at_fork(before=_hold_llvm, after_in_parent=_let_go_of_llvm, after_in_child=_let_go_of_llvm)
     os.register_at_fork(after_in_child=_renew)

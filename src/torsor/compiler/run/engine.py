@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any
 
 from torsor.compiler.print.printer import Target
-from torsor.compiler.run.apart import LLVM, NotWanted, Wanted, apart
+from torsor.compiler.run.apart import LLVM, WITHIN, NotWanted, Wanted, apart
 
 AROUND = 72 * 1024  # bytes that LLVM needs for an object in memory, whatever its size: measured
 
@@ -62,6 +62,9 @@ def _llvm() -> Any:
 
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
+    lock: Any = getattr(llvm.ffi.lib, "_lock", None)  # of llvmlite's own, around each call of LLVM
+    if hasattr(lock, "__enter__"):
+        WITHIN.append(lock)
     return llvm
 
 
