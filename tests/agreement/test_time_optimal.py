@@ -202,13 +202,14 @@ def test_controllable_sets_are_those_of_a_linear_program(panda):
         low, high = -rng.uniform(0.1, 1.0, (1, 25, 3)), rng.uniform(0.1, 1.0, (1, 25, 3))
         if not held:
             low[0, 6, 0], a[0, 6, 0], b[0, 6, 0] = 0.05, 0.02, 1.0  # takes speed
-        bounds = bounds_of_intervals(Limits.of(a, b, low, high), grid)
         start, end = np.full((1, 12), 1e3), np.array([0.0 if held else 0.02])
-        tops = ceiling(bounds, start)
+        bounds, room, can_rest = bounds_of_intervals(Limits.of(a, b, low, high), grid, start)
+        assert can_rest == held
+        tops = ceiling(bounds, start, room)
         if held:
             sets = controllable_from_rest(bounds, grid, tops, end)
         else:
-            sets = controllable(bounds, grid, floor(bounds, 0.0 * start), tops, end)
+            sets = controllable(bounds, grid, floor(bounds), tops, end)
         least, most = sets.least[0], sets.most[0]
         for i in range(11, -1, -1):
             if most[i + 1] < 0.0:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ from torsor.border.numbers import refuse_bad_count, refuse_strangers
 from torsor.errors import ArgumentError, ShapeError
 from torsor.model import Robot
 from torsor.motion.tangent_motion import OUTSIDE, bound_of, velocity_bound
-from torsor.motion.time_optimality.arc_length import by_length, is_regular, weights_of
+from torsor.motion.time_optimality.arc_length import by_length, is_regular
 from torsor.motion.time_optimality.corners import corners_of, is_beside
 from torsor.motion.time_optimality.intervals import Grid, grid_of
 from torsor.motion.time_optimality.obstacles import Obstacle, obstacle
@@ -20,6 +21,7 @@ from torsor.motion.time_optimality.paths import Path, path_of
 from torsor.motion.time_optimality.profile import Ends, Profile, fastest_profile
 from torsor.motion.time_optimality.report import TimeOptimalMotion
 from torsor.motion.time_optimality.rows import Derivatives, JointLimits
+from torsor.motion.time_optimality.speeds import speeds_of, weights_of
 
 SLACK = 1e-3  # part of a range of positions by which a path may leave it: planners keep it about as well between their points
 MOST_PLACES = (
@@ -91,25 +93,26 @@ class _Posed(NamedTuple):
 def _posed(path: Path, intervals: int, limits: JointLimits) -> _Posed:
     """The path by its own length if it stands still or jumps in s, with corners in its grid."""
     weights, grid = weights_of(limits.velocity), grid_of(intervals, path.knots)
-    places = _places(path, grid)
+    places, square = _places(path, grid, limits.velocity, weights)
     second = None if path.pieces is not None else places.second
-    if not np.all(is_regular(places.first, second, grid, weights)):
+    if not np.all(is_regular(square, places.first, second, grid, weights)):
         path = by_length(path, weights)
         grid = grid_of(intervals, path.knots)
-        places = _places(path, grid)
+        places, _ = _places(path, grid, limits.velocity, weights)
         corners = corners_of(path, places.first, places.second, grid, weights)
         if any(len(x) for x in corners):
             grid = grid_of(intervals, path.knots, np.concatenate(corners))
             halts = np.stack([is_beside(grid.points, own) for own in corners])
-            return _Posed(path, grid, halts, _places(path, grid))
+            return _Posed(path, grid, halts, _places(path, grid, limits.velocity, weights)[0])
     return _Posed(path, grid, np.zeros((len(places.q), len(grid.points)), bool), places)
 
 
-def _places(path: Path, grid: Grid) -> Derivatives:
-    count = int(np.prod(path.batch))
-    return Derivatives(
-        *(np.asarray(x, float).reshape(count, len(grid.s), np.shape(x)[-1]) for x in path.places(grid.s))
-    )
+def _places(path: Path, grid: Grid, velocity: Array, weights: Array) -> tuple[Derivatives, Array]:
+    """Derivatives at all places, and |q'|² there (B, 2 N + 1)."""
+    count = math.prod(path.batch)
+    q, first, second = (np.asarray(x, float).reshape(count, len(grid.s), np.shape(x)[-1]) for x in path.places(grid))
+    limit, square = speeds_of(first, velocity, weights)
+    return Derivatives(q, first, second, limit), square
 
 
 def _in_parts(robot: Robot, problem: _Posed, limits: JointLimits, ends: Ends) -> tuple[Profile, dict[int, Obstacle]]:
@@ -150,7 +153,7 @@ def _limits(robot: Robot, velocity: Any, acceleration: Any, effort: Any, within_
 
 def _squared(name: str, rate: Any, path: Path) -> Array:
     """ṡ² at an end, of each path."""
-    count = int(np.prod(path.batch))
+    count = math.prod(path.batch)
     try:
         value = np.broadcast_to(np.asarray(rate, float), path.batch).reshape(count)
     except (TypeError, ValueError):

@@ -31,19 +31,11 @@ ROUNDING = 1e-16  # part of the length
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(6)
 
 
-def weights_of(velocity: Array) -> Array:
-    """What joint velocities are measured by (nv,): their limits, the usual one where there is none."""
-    finite = velocity[np.isfinite(velocity)]
-    usual = float(np.median(finite)) if len(finite) else 1.0
-    return 1.0 / np.where(np.isfinite(velocity), velocity, usual)
+def is_regular(square: Array, first: Array, second: Array | None, grid: Grid, weights: Array) -> Array:
+    """Whether paths (B,) with |q'|² (B, 2 N + 1) never nearly stand still in s, and q' (B, 2 N + 1, nv) does not jump.
 
-
-def is_regular(first: Array, second: Array | None, grid: Grid, weights: Array) -> Array:
-    """Whether paths (B,) with derivatives (B, 2 N + 1, nv) never nearly stand still in s, and q' does not jump.
-
-    Without ``second`` it is known not to.
+    Without ``second``, of that shape, it is known not to.
     """
-    square = first**2 @ weights**2
     largest = np.sqrt(square.max(axis=1))
     regular: Array = square.min(axis=1) >= (SLOWEST * largest) ** 2
     return (

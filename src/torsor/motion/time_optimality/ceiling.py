@@ -24,27 +24,19 @@ ROUNDING = 1e-14  # part of x that does not matter
 NOWHERE = -1.0  # x where there is none
 
 
-def room(bounds: Bounds, x: Array) -> Array:
-    """The highest lower and the lowest upper bound on u of each interval at x (B, N): (B, N, 2)."""
-    lines = bounds.lines
-    flat = (values.reshape(-1, lines) for values in bounds)
-    found: Array = _room_kernel(lines)(*flat, x.reshape(-1)).reshape(*x.shape, 2)
-    return found
+def ceiling(bounds: Bounds, start: Array, room: Array) -> Array:
+    """The largest x ≤ ``start`` (B, N) of each interval, where ``room`` (B, N) is left; −1 where there is none."""
+    return _converged("down", bounds, start, room)
 
 
-def ceiling(bounds: Bounds, start: Array) -> Array:
-    """The largest x ≤ ``start`` (B, N) of each interval; −1 where there is none."""
-    return _converged("down", bounds, start)
+def floor(bounds: Bounds) -> Array:
+    """The smallest x ≥ 0 of each interval (B, N); infinite where there is none."""
+    room = bounds.most.min(axis=-1) - bounds.least.max(axis=-1)
+    return _converged("up", bounds, np.zeros(room.shape), room)
 
 
-def floor(bounds: Bounds, start: Array) -> Array:
-    """The smallest x ≥ ``start`` (B, N) of each interval; infinite where there is none."""
-    return _converged("up", bounds, start)
-
-
-def _converged(direction: str, bounds: Bounds, start: Array) -> Array:
-    low, high = np.moveaxis(room(bounds, start), -1, 0)
-    without = np.flatnonzero(low > high)
+def _converged(direction: str, bounds: Bounds, start: Array, room: Array) -> Array:
+    without = np.flatnonzero(room < 0.0)
     x = np.array(start, float).reshape(-1)
     if not len(without):
         return x.reshape(start.shape)
@@ -59,15 +51,6 @@ def _converged(direction: str, bounds: Bounds, start: Array) -> Array:
             break
     x[without] = now
     return x.reshape(start.shape)
-
-
-@lru_cache(maxsize=32)
-def _room_kernel(lines: int) -> Kernel:
-    def bounds_of_u(least: Array, most: Array, slope: Array, x: Array) -> Array:
-        both: Array = np.stack([highest(least, slope, x).value, lowest(most, slope, x).value])
-        return both
-
-    return Kernel(f"room of {lines} lines", trace(bounds_of_u, _shapes(lines), Level.FULL))
 
 
 @lru_cache(maxsize=64)
@@ -86,8 +69,5 @@ def _newton_kernel(direction: str, lines: int) -> Kernel:
                 x = where(missing > 0.0, where(fall < 0.0, root, np.inf), x)
         return x
 
-    return Kernel(f"room of {lines} lines, {direction}", trace(moved, _shapes(lines), Level.FULL))
-
-
-def _shapes(lines: int) -> dict[str, tuple[int, ...]]:
-    return {"least": (lines,), "most": (lines,), "slope": (lines,), "x": ()}
+    shapes: dict[str, tuple[int, ...]] = dict.fromkeys(Bounds._fields, (lines,))
+    return Kernel(f"room of {lines} lines, {direction}", trace(moved, {**shapes, "x": ()}, Level.FULL))

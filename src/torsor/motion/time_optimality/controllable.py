@@ -22,7 +22,7 @@ from torsor.motion.time_optimality.ceiling import NOWHERE
 from torsor.motion.time_optimality.envelopes import Line, highest, largest, lowest
 from torsor.motion.time_optimality.intervals import Bounds, Grid
 
-STEPS = 2  # of Newton's method after the first, from rest
+STEPS = 1  # of Newton's method after the first, from rest
 MORE_STEPS = 8  # in both directions
 
 

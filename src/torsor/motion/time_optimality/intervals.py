@@ -22,6 +22,7 @@ from torsor.arrays.typing import Array
 from torsor.compiler.kernel import Kernel
 from torsor.compiler.simplify import Level
 from torsor.compiler.trace import trace
+from torsor.motion.time_optimality.envelopes import highest, largest, lowest
 
 SMALLEST = 1e-9  # part of its usual size along the path below which a factor of u counts as that: a zero-inertia point
 BESIDE = 1e-9  # how far in s from a corner its two sides are looked at
@@ -118,31 +119,45 @@ def at_places(values: Array) -> tuple[Array, Array, Array]:
     return values[:, :count], values[:, count + 1 :], values[:, 1 : count + 1]
 
 
-def bounds_of_intervals(limits: Limits, grid: Grid) -> Bounds:
-    """The bounds on u of each interval."""
+class Intervals(NamedTuple):
+    """Bounds of each interval, what they leave at some x (B, N), negative if nothing, and whether one may rest anywhere."""
+
+    bounds: Bounds
+    room: Array
+    can_rest: bool
+
+
+def bounds_of_intervals(limits: Limits, grid: Grid, x: Array) -> Intervals:
+    """The bounds on u of each interval, with the room that they leave at x (B, N)."""
     batch, _, _, rows = limits.rows.shape
     count, steps = len(grid.spacing), -(-len(grid.s) // SOME)
     smallest = SMALLEST * np.abs(limits.rows[:, ::steps, 0]).max(axis=1, initial=0.0) + 1e-150
     given = [x.reshape(-1, 4, rows) for x in at_places(limits.rows)]
     spacing, tiny = np.tile(grid.spacing, batch), np.repeat(smallest, count, axis=0)
-    found = _kernel(rows)(*given, spacing, tiny)
-    return Bounds(*(x.reshape(batch, count, 3 * rows) for x in found.values()))
+    found = _kernel(rows)(*given, spacing, tiny, np.ascontiguousarray(x).reshape(-1))
+    bounds = Bounds(*(found[name].reshape(batch, count, 3 * rows) for name in Bounds._fields))
+    return Intervals(bounds, found["room"].reshape(batch, count), bool(np.all(found["rests"] >= 0.0)))
 
 
 @lru_cache(maxsize=32)
 def _kernel(rows: int) -> Kernel:
     """`_divided` as machine code, one interval for each lane."""
     shapes: dict[str, tuple[int, ...]] = dict.fromkeys(("left", "middle", "right"), (4, rows))
-    return Kernel(f"bounds of {rows} rows", trace(_divided, {**shapes, "spacing": (), "smallest": (rows,)}, Level.FULL))
+    return Kernel(
+        f"bounds of {rows} rows", trace(_divided, {**shapes, "spacing": (), "smallest": (rows,), "x": ()}, Level.FULL)
+    )
 
 
-def _divided(left: Array, middle: Array, right: Array, spacing: Array, smallest: Array) -> dict[str, Array]:
-    """Rows of one interval, divided by the factor of u."""
-    columns = []
+def _divided(left: Array, middle: Array, right: Array, spacing: Array, smallest: Array, x: Array) -> dict[str, Array]:
+    """Rows of one interval, divided by the factor of u, the room at x, and by how much all rows allow for rest."""
+    columns, margins = [], []
     for k, place in enumerate((left, middle, right)):
         a, b, low, high = (place[j] for j in range(4))
         factor = a + (k * spacing) * b  # 2 θ Δ with θ = k/2
         factor = where(abs(factor) > smallest, factor, where(factor < 0.0, -smallest, smallest))
         inverse, positive = 1.0 / factor, factor > 0.0
+        margins += [-low, high]
         columns.append((where(positive, low, high) * inverse, where(positive, high, low) * inverse, -b * inverse))
-    return {name: concat(list(x)) for name, x in zip(Bounds._fields, zip(*columns, strict=True), strict=True)}
+    found = {name: concat(list(x)) for name, x in zip(Bounds._fields, zip(*columns, strict=True), strict=True)}
+    room = lowest(found["most"], found["slope"], x).value - highest(found["least"], found["slope"], x).value
+    return {**found, "room": room, "rests": -largest(-concat(margins))}

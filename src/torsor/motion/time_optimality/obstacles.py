@@ -59,8 +59,7 @@ def obstacle(robot: Robot, path: Derivatives, grid: Grid, limits: JointLimits, f
     held = _not_held(names, rows, lines, grid, place)
     if held is not None:
         return held._replace(reason=f"{held.reason}, and no swing leads through. {RELAX}")
-    bounds = bounds_of_intervals(lines, grid)
-    low = bounds.least[0, place]
+    low = bounds_of_intervals(lines, grid, found.ceilings[:, :-1]).bounds.least[0, place]
     limit, k = rows.labels[int(np.argmax(low)) % len(rows.labels)] if rows.labels else ("velocity", 0)
     what = f"the {limit} of {names[k]}"
     if found.ceilings[0, place] < 0.0:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,8 @@ from torsor.motion._spline import spline
 from torsor.motion.motions import Motion, MotionState
 from torsor.motion.segments import Segments
 from torsor.motion.tangent_motion import TangentMotion, numbers_of_waypoints
+from torsor.motion.time_optimality.intervals import Grid
+from torsor.motion.time_optimality.polynomials import places_of_pieces
 
 SAME = 1e-9  # rad or m: waypoints that are not farther apart are one
 LOOKED_AT = np.array([0.173, 0.482, 0.829])  # where the derivatives of a function are compared with differences
@@ -50,9 +51,9 @@ class Path:
     member: Callable[[int], Path]
     pieces: TangentMotion | None = None
 
-    def places(self, s: Array) -> tuple[Array, Array, Array]:
-        """q, q' and q'' at s (K,) that may be in any order, (..., K, n) each."""
-        return self.at(s)[:3] if self.pieces is None else _of_pieces(self.pieces, s)
+    def places(self, grid: Grid) -> tuple[Array, Array, Array]:
+        """q, q' and q'' at the places of a grid, (..., 2 N + 1, n) each."""
+        return self.at(grid.s)[:3] if self.pieces is None else places_of_pieces(self.pieces, grid)
 
 
 def path_of(robot: Robot, path: Any) -> Path:
@@ -166,29 +167,6 @@ def _through(robot: Robot, waypoints: Any) -> TangentMotion:
 def _inner_knots(motion: TangentMotion) -> Array:
     s = motion.knots / motion.duration
     return np.unique(s[(s > 0.0) & (s < 1.0)])
-
-
-def _of_pieces(motion: TangentMotion, s: Array) -> tuple[Array, Array, Array]:
-    """q, q' and q'' of a motion in numbers at s (K,): powers times coefficients, piece by piece."""
-    pieces, T = motion.segments, motion.duration
-    knots = pieces.knots / T
-    which: Array = np.searchsorted(knots[1:-1], s, side="right")
-    lengths = np.diff(knots)
-    share = (s - knots[which]) / lengths[which]
-    c = pieces.coefficients.copy()
-    c[..., 0, :] += pieces.anchors  # which numbers are counted from
-    size = c.shape[-2]
-    powers = np.ones((size, len(s)))
-    for j in range(1, size):
-        np.multiply(powers[j - 1], share, out=powers[j])
-    shape = np.broadcast_shapes(c.shape[:-3], pieces.anchors.shape[:-2])
-    q, d, dd = found = tuple(np.empty((*shape, len(s), motion.robot.nv)) for _ in range(3))
-    edges = [0, *(np.flatnonzero(np.diff(which)) + 1).tolist(), len(s)]
-    for out in found:
-        for first, last in pairwise(edges):  # runs on one piece
-            np.matmul(powers[: c.shape[-2], first:last].T, c[..., int(which[first]), :, :], out=out[..., first:last, :])
-        c = np.arange(1, c.shape[-2])[:, None] * c[..., 1:, :] / lengths[:, None, None]
-    return q, d, dd
 
 
 def _member_of_motion(robot: Robot, motion: Motion, whole: Path, k: int) -> Path:

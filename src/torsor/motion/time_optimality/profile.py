@@ -15,7 +15,8 @@ from torsor.motion.time_optimality.controllable import Sets, controllable, contr
 from torsor.motion.time_optimality.greedy import fastest
 from torsor.motion.time_optimality.intervals import Grid, Limits, bounds_of_intervals
 from torsor.motion.time_optimality.retimed import times_of_intervals
-from torsor.motion.time_optimality.rows import FASTEST, Derivatives, JointLimits, Rows
+from torsor.motion.time_optimality.rows import Derivatives, JointLimits, Rows
+from torsor.motion.time_optimality.speeds import at_points
 
 TOLERANCE = 1e-4  # part of a limit by which it may be left between points
 SETTLED = 1e-7  # part of the duration that tangents of friction may still change
@@ -27,11 +28,13 @@ FIRST_PASSES = 3  # in which tangents of friction settle, before bounds are draw
 class Profile:
     """What was found: ``x`` = ṡ² (B, N + 1), NaN for paths that cannot be followed.
 
-    ``ceilings`` (B, N + 1) is the maximum velocity curve, ``sets`` the controllable sets, ``excess`` (B,) the largest part of a
-    limit by which it is left between points, ``can_rest`` whether the limits allow for rest anywhere on all paths.
+    ``duration`` (B,) is how long it takes, s, ``ceilings`` (B, N + 1) the maximum velocity curve, ``sets`` the controllable sets,
+    ``excess`` (B,) the largest part of a limit by which it is left between points, ``can_rest`` whether the limits allow for rest
+    anywhere on all paths.
     """
 
     x: Array
+    duration: Array
     ceilings: Array
     sets: Sets
     excess: Array
@@ -44,6 +47,7 @@ class Profile:
         sets = Sets(*(np.where(column, x, y) for x, y in zip(self.sets, other.sets, strict=True)))
         return Profile(
             np.where(column, self.x, other.x),
+            np.where(chosen, self.duration, other.duration),
             np.where(column, self.ceilings, other.ceilings),
             sets,
             np.where(chosen, self.excess, other.excess),
@@ -56,6 +60,7 @@ class Profile:
         return replace(
             self,
             x=self.x[some],
+            duration=self.duration[some],
             ceilings=self.ceilings[some],
             sets=Sets(*(y[some] for y in self.sets)),
             excess=self.excess[some],
@@ -68,6 +73,7 @@ class Profile:
             return parts[0]
         return cls(
             np.concatenate([part.x for part in parts]),
+            np.concatenate([part.duration for part in parts]),
             np.concatenate([part.ceilings for part in parts]),
             Sets(*(np.concatenate(x) for x in zip(*(part.sets for part in parts), strict=True))),
             np.concatenate([part.excess for part in parts]),
@@ -87,12 +93,12 @@ class Ends(NamedTuple):
 def fastest_profile(robot: Robot, path: Derivatives, grid: Grid, limits: JointLimits, ends: Ends) -> Profile:
     """The profile of least time."""
     rows = Rows(robot, path, limits)
-    speeds = np.where(ends.halts, 0.0, _speed_limit(path.first, limits.velocity))
+    speeds = np.where(ends.halts, 0.0, at_points(path.fastest))
     margin, kept = Excess(0.0, 0.0), None
     x, took, done = None, np.full(len(ends.start), np.inf), np.zeros(len(ends.start), bool)
     for passes in range(1, MOST_PASSES + 1):
         found = _passes(rows.about(x, margin, grid), grid, speeds, ends)
-        before, took = took, durations(found.x, grid, ends.halts)
+        before, took = took, found.duration
         feasible = ~np.isnan(took)
         x = np.where(feasible[:, None], found.x, speeds)
         beyond = excess(rows.at(with_middles(x)), grid, x, rows.scale)
@@ -117,42 +123,20 @@ def fastest_profile(robot: Robot, path: Derivatives, grid: Grid, limits: JointLi
 
 def _passes(limits: Limits, grid: Grid, speeds: Array, ends: Ends) -> Profile:
     """Backward, then forward."""
-    start, end, _ = ends
+    start, end, halts = ends
     count = len(grid.spacing)
-    bounds = bounds_of_intervals(limits, grid)
-    can_rest = not np.any(end) and bool(np.all(limits.low <= 0.0) and np.all(limits.high >= 0.0))
-    ceilings = ceiling(bounds, speeds[:, :count])
+    bounds, room, rests = bounds_of_intervals(limits, grid, speeds[:, :count])
+    can_rest = rests and not np.any(end)
+    ceilings = ceiling(bounds, speeds[:, :count], room)
     if can_rest:
         sets = controllable_from_rest(bounds, grid, ceilings, end)
     else:
-        sets = controllable(bounds, grid, floor(bounds, np.zeros_like(ceilings)), ceilings, end)
+        sets = controllable(bounds, grid, floor(bounds), ceilings, end)
     rounding = 1e-9 * np.abs(start)
     feasible = np.all(sets.most >= 0.0, axis=1) & (start <= sets.most[:, 0] + rounding)
     feasible &= (start >= sets.least[:, 0] - rounding) & (end <= speeds[:, count] * (1.0 + 1e-9))
     x = fastest(bounds, grid, sets, np.clip(start, sets.least[:, 0], np.maximum(sets.most[:, 0], 0.0)))
     x = np.where(feasible[:, None], x, np.nan)
     whole = np.concatenate([ceilings, speeds[:, count : count + 1]], axis=1)
-    return Profile(x, whole, sets, np.zeros(len(start)), 1, can_rest)
-
-
-def durations(x: Array, grid: Grid, halts: Array) -> Array:
-    """How long profiles (B, N + 1) take (B,), s."""
-    found: Array = times_of_intervals(x, grid.points, halts).sum(axis=-1)
-    return found
-
-
-def _speed_limit(first: Array, velocity: Array) -> Array:
-    """The largest ṡ² (B, N + 1) that joints' velocities allow at the points of the grid, and by that in the middles between."""
-    count = first.shape[1] // 2
-    finite = np.isfinite(velocity)
-    if not np.any(finite):
-        return np.full((len(first), count + 1), FASTEST)
-    share = np.abs(first[..., finite] / velocity[finite]).max(axis=-1)
-    at = np.minimum(1.0 / np.maximum(share, FASTEST**-0.5) ** 2, FASTEST)
-    points, middle = at[:, : count + 1], at[:, count + 1 :]
-    # x is linear in between: where its mean would be too much in the middle, both ends are lowered
-    points[:, :-1], points[:, 1:] = np.minimum(points[:, :-1], 4.0 * middle), np.minimum(points[:, 1:], 4.0 * middle)
-    part = np.minimum(1.0, 2.0 * middle / (points[:, :-1] + points[:, 1:]))
-    points[:, :-1] *= part
-    points[:, 1:] *= part
-    return points
+    took = np.cumsum(times_of_intervals(x, grid.points, halts), axis=-1)[:, -1]  # added up as the motion does
+    return Profile(x, took, whole, sets, np.zeros(len(start)), 1, can_rest)

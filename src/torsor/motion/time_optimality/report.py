@@ -89,11 +89,9 @@ class TimeOptimalMotion(Report):
         def shaped(x: Array) -> Array:
             return x.reshape((*path.batch, *x.shape[1:]))
 
-        own = shaped(halts)
-        law = law_of(grid.points, shaped(found.x), own)
-        took = law.knots[..., -1]
         rate, most = np.sqrt(shaped(found.x)), np.sqrt(np.maximum(shaped(found.ceilings), 0.0))
-        return cls(path.robot, took, grid.points, rate, most, shaped(found.excess), obstacles, path, limits, own)
+        took, excess = shaped(found.duration), shaped(found.excess)
+        return cls(path.robot, took, grid.points, rate, most, excess, obstacles, path, limits, shaped(halts))
 
     def __bool__(self) -> bool:
         return not self.obstacles

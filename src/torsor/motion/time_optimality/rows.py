@@ -12,8 +12,7 @@ from torsor.motion.time_optimality.between_points import Excess, with_middles
 from torsor.motion.time_optimality.coefficients import force_limits
 from torsor.motion.time_optimality.intervals import Grid, Limits, at_places
 from torsor.motion.time_optimality.joint_friction import Friction, JointFriction, spread_over_intervals
-
-FASTEST = 1e12  # 1/s²: the largest ṡ² and s̈ where nothing limits them
+from torsor.motion.time_optimality.speeds import FASTEST
 
 
 class JointLimits(NamedTuple):
@@ -25,11 +24,15 @@ class JointLimits(NamedTuple):
 
 
 class Derivatives(NamedTuple):
-    """Configurations (B, 2 N + 1, nq) of a path at the places of a grid, with two derivatives by s (B, 2 N + 1, nv)."""
+    """Configurations (B, 2 N + 1, nq) of a path at the places of a grid, with two derivatives by s (B, 2 N + 1, nv).
+
+    ``fastest`` (B, 2 N + 1) is the largest ṡ² that the limits of velocity allow.
+    """
 
     q: Array
     first: Array
     second: Array
+    fastest: Array
 
 
 class Rows:
@@ -52,7 +55,7 @@ class Rows:
         self._plain: Limits | None = None
         self._forces: Limits | None = None
         if np.any(self.forces):
-            rows = force_limits(robot, *path, limits.effort).rows
+            rows = force_limits(robot, *path[:3], limits.effort).rows
             self._forces = Limits(rows if np.all(self.forces) else rows[..., self.forces])
 
     def about(self, x: Array | None, margin: Excess, grid: Grid) -> Limits:
