@@ -264,6 +264,39 @@ def test_numbers_that_change_from_run_to_run_are_seen(capsys):
     assert capsys.readouterr().out.count("asked") == 10
 
 
+@pytest.mark.compiled
+def test_what_is_remembered_of_a_simulation_is_asked_for_again_where_it_changes():
+    """From the third call on, drives and steps are those of before, if nothing they depend on has changed."""
+    gain = np.array([3.0, 2.0])
+
+    def law(t, q, v):
+        return -gain * v - 10.0 * t
+
+    def end(q=Q, v=V, **given):
+        return torsor.simulate(ARM, q, v, **({"duration": 0.1, "dt": DT, "controller": law} | given)).q[..., -1, :]
+
+    many = np.stack([Q, Q + 0.1])
+    again = {
+        "same": {},
+        "longer": {"duration": 0.2},
+        "shorter steps": {"dt": 0.5 * DT},
+        "held": {"control_dt": 2 * DT},
+        "at every stage": {"control_dt": 0},
+        "no law": {"controller": None},
+        "many": {"q": many, "v": np.stack([V, V])},
+    }
+    runs = [{name: end(**given) for name, given in again.items()} for _ in range(3)]
+    for name, found in runs[0].items():
+        np.testing.assert_array_equal(found, runs[2][name])
+    alone = [x for name, x in runs[2].items() if name != "many"]
+    assert len(np.unique(np.array(alone)[:, 0])) == len(alone)
+    np.testing.assert_allclose(runs[2]["many"][0], runs[2]["same"], atol=1e-15)
+    gain[0] = 30.0
+    changed = end()
+    assert abs(changed[0] - runs[2]["same"][0]) > 1e-4
+    np.testing.assert_allclose(changed, end(compile_controller=False), atol=1e-13)
+
+
 def test_what_is_kept_of_a_function_follows_everything_it_refers_to():
     """Defaults, cells, inner functions, names that come into being, arrays that change: each is another function."""
     inner_gain = np.array([1.0, 2.0])

@@ -252,6 +252,26 @@ def test_ctrl_c_anywhere_gives_what_there_is(steps, what, when):
     assert np.all(np.diff(run.time) > 0.0) and np.all(np.isfinite(run.v)) and np.all(np.isfinite(run.a))
 
 
+@pytest.mark.parametrize("batch", [(), (2,)])
+def test_a_step_that_meets_a_stop_is_asked_for_once(batch):
+    """A law that is called from Python, and Ctrl-C before, within and behind the sixth step, in which the stop is met."""
+    robot = slider(upper=0.5)
+    q, v = np.full((*batch, 1), -0.02), np.ones((*batch, 1))
+    for when in (*range(4, 9), 11):
+        asked = []
+
+        def law(t, q, v, asked=asked, when=when):
+            asked.append(t)
+            if len(asked) == when:
+                raise KeyboardInterrupt
+            return np.zeros_like(v)
+
+        run = torsor.simulate(robot, q, v, duration=1.0, dt=0.1, controller=law)
+        assert run.interrupted == (when < 11) and len(run) == min(when, 11)
+        np.testing.assert_allclose(asked, 0.1 * np.arange(min(when, 10)), atol=1e-14)
+        np.testing.assert_allclose(run.q[..., 0], np.broadcast_to(np.minimum(run.time - 0.02, 0.5), (*batch, len(run))))
+
+
 def test_ctrl_c_after_the_last_step_does_not_lose_it():
     """80 calls are those of the steps; the samples of the wrench are asked afterwards."""
     push = Interrupts(90, lambda t, q, v: np.zeros(6))

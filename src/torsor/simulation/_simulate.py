@@ -18,7 +18,7 @@ from torsor.simulation.adaptive_motion import MOST_STEPS, AdaptiveMotion, TooMan
 from torsor.simulation.adaptive_result import adaptive_trajectory, times_of, tolerances_of
 from torsor.simulation.drives import Batch
 from torsor.simulation.events import Event, Occurrence
-from torsor.simulation.given import Setup, is_stiff, number_of_steps, rate_of_friction, set_up
+from torsor.simulation.given import Setup, number_of_steps, rate_of_friction, set_up
 from torsor.simulation.jax_rollout import has_jax_arrays, rollout_in_jax
 from torsor.simulation.notes import Happened, notes_of
 from torsor.simulation.rollout import Diverged, Rollout
@@ -238,7 +238,7 @@ def _with_fixed_steps(setup: Setup, method: str, dt: float, steps: int, every: i
         with progress(steps, f"simulating {setup.robot.name}", " steps") as tell:
             if (long := variational_motion(setup, dt, steps, int(every), tell)) is not None:
                 return long
-    stiff = is_stiff(setup.robot, dt)
+    stiff = setup.acts.is_stiff
     stepping = stepping_of(setup, (STIFF_METHODS if stiff else METHODS)[method])
     rollout = Rollout(stepping, setup, dt=dt, steps=steps, every=int(every))
     interrupted, diverged = _run(rollout, setup)
@@ -257,7 +257,7 @@ def _run(rollout: Rollout, setup: Setup) -> tuple[bool, Diverged | None]:
     """Take all steps; whether Ctrl-C ended them, and what diverged."""
     with progress(rollout.steps, f"simulating {setup.robot.name}", " steps") as tell:
         try:
-            if setup.drive.python is None:
+            if setup.acts.drive.python is None:
                 rollout.run(rollout.steps, tell)
             else:
                 rollout.run_asking(tell)
@@ -275,8 +275,9 @@ def _trajectory(rollout: Rollout, setup: Setup, cut: bool, method: str, stiff: b
     rollout.finish(samples)
     if diverged:
         samples = _finite_samples(rollout, samples)
-    time = rollout.record.time[:samples]
-    arrays = {name: x[:, :samples] for name, x in rollout.record.arrays.items()}
+    time, arrays = rollout.record.time, rollout.record.arrays
+    if samples < len(time):
+        time, arrays = time[:samples], {name: x[:, :samples] for name, x in arrays.items()}
     if rollout.ended:
         time, arrays = _ended(rollout, time, arrays, batch)
 
@@ -284,9 +285,9 @@ def _trajectory(rollout: Rollout, setup: Setup, cut: bool, method: str, stiff: b
         return x.reshape(*batch, *x.shape[1:])
 
     pushes = {}
-    for k, (frame, asked) in enumerate(setup.wrenches):
+    for k, (frame, asked) in enumerate(setup.acts.wrenches):
         if asked is None:
-            constant = setup.constants[f"wrench_{k}"]
+            constant = setup.acts.constants[f"wrench_{k}"]
             pushes[frame] = shaped(np.broadcast_to(constant[:, None], (len(constant), len(time), 6)))
         else:
             pushes[frame] = shaped(_asked_along(asked, time, arrays["q"], arrays["v"]))
@@ -295,7 +296,7 @@ def _trajectory(rollout: Rollout, setup: Setup, cut: bool, method: str, stiff: b
         for m in rollout.moments
         if m.event is not None
     )
-    happened = Happened(setup.plant, rollout.moments, rollout.first_mode, rollout.unfinished)
+    happened = Happened(setup.acts.plant, rollout.moments, rollout.first_mode, rollout.unfinished)
     return Trajectory.of_simulation(
         robot=setup.robot,
         time=time,
@@ -367,7 +368,7 @@ def _divergence(setup: Setup, what: Diverged, dt: float | None, trajectory: Traj
         if dt is None
         else f"Try a smaller `dt` (it is {dt:g} s), or leave it out for steps that are chosen by their error"
     )
-    if setup.is_controlled:
+    if setup.acts.is_controlled:
         advice += "; look at the gains of the controller, too: a law that is sampled can be unstable"
     kept = "What there is until then is in the error's `trajectory`."
     if what.pushed:

@@ -91,25 +91,25 @@ class AdaptiveMotion:
         self.stepping, self.setup, self.which = stepping, setup, which
         self._duration, self._control_dt, self._pair, self._times = duration, control_dt, pair, times
         self._rtol, self._atol = rtol, atol
-        self._constants = {name: x[which : which + 1] for name, x in setup.constants.items()}
+        self._constants = {name: x[which : which + 1] for name, x in setup.acts.constants.items()}
         work = np.zeros((1, len(stepping.works)))
         one = slice(which, which + 1)
         mode = Mode(*(np.array(x[one]) for x in setup.mode))
         self.states = States(
-            np.zeros(1), setup.q[one].copy(), setup.v[one].copy(), work, setup.drive.tau[one].copy(), mode
+            np.zeros(1), setup.q[one].copy(), setup.v[one].copy(), work, setup.acts.drive.tau[one].copy(), mode
         )
         self.moments: list[Moment] = []
         self.ended = False
-        self._careful = CarefulStep(stepping, self._constants, setup.events)
+        self._careful = CarefulStep(stepping, self._constants, setup.acts.events)
         self._saved: list[Samples] = []
         self._h: float | None = None
         self._stuck, self._quick, self._moment = 0, 0, -math.inf
         self.first_mode = mode
-        self._dense = times is not None or bool(setup.events) or stepping.plant.has_modes
+        self._dense = times is not None or bool(setup.acts.events) or stepping.plant.has_modes
 
     def run(self, progress: Callable[[float], Any]) -> None:
         """Integrate to the end; raises `Diverged` or `TooManySteps`."""
-        python = None if self.setup.drive.python is None else self.setup.drive.python(())
+        python = None if self.setup.acts.drive.python is None else self.setup.acts.drive.python(())
         s = self.states
         if python is None:
             s = self._settled()
@@ -206,15 +206,15 @@ class AdaptiveMotion:
 
     def _signs(self, found: AdaptiveRun, start: float, stop: float) -> Array:
         """What each event's function was before the moment."""
-        if not self.setup.events:
+        if not self.setup.acts.events:
             return np.zeros((1, 0))
         before = found.sample(np.array([start + (stop - start) * (1.0 - 1e-9)]))
         t = start + (stop - start) * (1.0 - 1e-9)
-        return np.array([[event.value(t, before.q[0].copy(), before.v[0].copy()) for event in self.setup.events]])
+        return np.array([[event.value(t, before.q[0].copy(), before.v[0].copy()) for event in self.setup.acts.events]])
 
     def _first_event(self, found: AdaptiveRun, start: float, end: float) -> float:
         """When the first event takes place; infinite if none does."""
-        events, steps = self.setup.events, found.steps
+        events, steps = self.setup.acts.events, found.steps
         if not events or not len(steps.t):
             return math.inf
         times = np.unique(np.concatenate([steps.t, steps.t + 0.5 * steps.h, [end]]))

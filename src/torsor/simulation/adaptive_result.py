@@ -74,9 +74,9 @@ def adaptive_trajectory(
         else setup.mode
     )
     pushes = {}
-    for k, (frame, asked) in enumerate(setup.wrenches):
+    for k, (frame, asked) in enumerate(setup.acts.wrenches):
         if asked is None:
-            constant = setup.constants[f"wrench_{k}"]
+            constant = setup.acts.constants[f"wrench_{k}"]
             pushes[frame] = shaped(np.broadcast_to(constant[:, None], (len(constant), len(time), 6)))
         else:
             rows = [
@@ -87,7 +87,7 @@ def adaptive_trajectory(
     events = tuple(
         Occurrence(m.event.title, m.time, _place(m.which, batch), m.q, m.v) for m in moments if m.event is not None
     )
-    happened = Happened(setup.plant, moments, first)
+    happened = Happened(setup.acts.plant, moments, first)
     return Trajectory.of_simulation(
         robot=setup.robot,
         time=time,

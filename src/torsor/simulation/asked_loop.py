@@ -15,6 +15,8 @@ from torsor._once import once
 from torsor.arrays import concat
 from torsor.arrays.typing import Array
 from torsor.compiler.kernel import Kernel
+from torsor.compiler.run.fast_entry import new_arrays
+from torsor.compiler.run.native import address_of
 from torsor.functions.compile import compile as compiled
 from torsor.model import Robot
 from torsor.simulation.stepping import Stepping
@@ -89,7 +91,7 @@ class AskedLoop:
         Then whether Ctrl-C ended them. ``controller`` gives forces (*batch, nv), or what ``checked`` makes of them or refuses.
         """
         B, steps = len(constants), len(times)
-        rows = np.empty((steps + 1, B, self.width))
+        rows = new_arrays([(steps + 1, B, self.width)], np.dtype(np.float64))[0]
         rows[0, :, :] = 0.0
         for name, x in start.items():
             rows[0, :, self.parts[name]] = x.reshape(B, -1)
@@ -98,21 +100,33 @@ class AskedLoop:
         seen = shaped[...]
         seen.flags.writeable = False  # a controller looks at the state, and does not write into it
         qs, vs, now = seen[..., self.parts["q"]], seen[..., self.parts["v"]], shaped[0]
-        left, step, fixed = self.parts["left"].start, self.kernel, constants.reshape(*batch, -1)
-        tau, taken = np.zeros(0), 0
+        place, step, fixed = self.parts["left"].start, self.kernel, constants.reshape(*batch, -1)
+        # Whether the steps so far were taken: as floats where there is one trajectory, for they are faster to look at
+        lefts: Any = shaped[..., place] if batch else memoryview(rows[:, 0, place])  # type: ignore[arg-type]
+        tau = np.zeros(0)
         # Nothing is done here that is not done at every step: what a controller gives is looked at where it does not fit
         try:
-            for t, q, v, after in zip(times, qs, vs, shaped[1:], strict=False):
+            for t, q, v, after, left in zip(times, qs, vs, shaped[1:], lefts, strict=False):
+                if (left.min() if batch else left) < 0.0:  # of the step before: this one is not asked for yet
+                    break
                 tau = checked(controller(t, q, v)) if batch else controller(t, q, v)  # one row would do for all
                 try:
                     step(now, tau, fixed, out=after)
                 except Exception:
                     tau = checked(tau)
                     step(now, tau, fixed, out=after)
-                if (after[..., left].min() if batch else after.item(left)) < 0.0:
-                    return rows[: taken + 1], checked(tau), False
                 now = after
-                taken += 1
         except KeyboardInterrupt:
-            return rows[: taken + 1], None, True
-        return rows, None, False
+            return self._taken(rows, now), None, True
+        taken = self._taken(rows, now)
+        return taken, checked(tau) if len(taken) <= _number(rows, now) else None, False
+
+    def _taken(self, rows: Array, last: Array) -> Array:
+        """The rows until the ``last`` one that a step has written, without that if the step was not taken."""
+        number = _number(rows, last)
+        return rows[: number + bool(rows[number, :, self.parts["left"]].min() >= 0.0)]
+
+
+def _number(rows: Array, row: Array) -> int:
+    """Which of the rows one is: nobody counts while steps are taken."""
+    return int((address_of(row) - address_of(rows)) // rows.strides[0])

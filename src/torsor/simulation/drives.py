@@ -317,7 +317,7 @@ def _refuse_other_arguments(controller: Callable[..., Any], has_memory: bool, wh
     names = "t, q, v, state" if has_memory else "t, q, v"
     if not callable(controller):
         raise ArgumentTypeError(f"`{who}` must be a function ({names}) → tau, got {controller!r:.60}.")
-    if _takes(controller, 4 if has_memory else 3):
+    if takes(controller, 4 if has_memory else 3):
         return
     with contextlib.suppress(ValueError):  # of some builtin functions nothing is known
         signature = inspect.signature(controller)
@@ -337,7 +337,7 @@ def _refuse_other_arguments(controller: Callable[..., Any], has_memory: bool, wh
             ) from None
 
 
-def _takes(controller: Any, count: int) -> bool:
+def takes(controller: Any, count: int) -> bool:
     """Whether this is a plain function of so many arguments: the usual case, seen at once."""
     code, defaults = getattr(controller, "__code__", None), getattr(controller, "__defaults__", None)
     if type(controller) is not types.FunctionType or code is None or code.co_kwonlyargcount:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import math
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -25,24 +26,26 @@ from torsor.simulation.drives import (
     asked_of_state,
     asked_of_time,
     given_forces,
+    takes,
     whole_multiple,
 )
 from torsor.simulation.events import Event
+from torsor.simulation.looks import known_before
 from torsor.simulation.plant import Mode, Plant, wrench_name
-from torsor.simulation.stepping import Asked
+from torsor.simulation.stepping import Asked, Stepping
 from torsor.simulation.stops import Stops
 
+MOST_KNOWN = 32  # simulations whose drives and steps are kept
 SOME = 15  # configurations at which that is looked at
 STIFF = 1.4  # dt times the fastest rate of viscous friction beyond which an explicit step may not be stable
 
 
-class Setup(NamedTuple):
-    """A simulation as it was asked for: ``constants`` (B, …) are inputs of its steps, ``beyond`` notes on how it starts."""
+class Acting(NamedTuple):
+    """What acts on a robot in a simulation, for starts with the same batch axes: ``constants`` (B, …) are inputs of its steps.
 
-    robot: Robot
-    q: Array
-    v: Array
-    batch: Batch
+    ``is_stiff``: whether friction is too fast for explicit steps; ``steppings``: the steps that were asked for so far, by method.
+    """
+
     plant: Plant
     drive: Drive
     control_every: int
@@ -50,9 +53,28 @@ class Setup(NamedTuple):
     wrenches: tuple[tuple[str, Asked | None], ...]
     base_motion: Asked | None
     constants: dict[str, Array]
-    mode: Mode
-    beyond: tuple[str, ...]
     events: tuple[Event, ...]
+    is_stiff: bool
+    steppings: dict[Any, Stepping]
+
+
+class Setup(NamedTuple):
+    """A simulation as it was asked for: the start, which is its own, with notes on it (``beyond``), and what acts.
+
+    ``may_hold``: whether friction or stops may act at the start.
+    """
+
+    robot: Robot
+    q: Array
+    v: Array
+    batch: Batch
+    mode: Mode
+    may_hold: bool
+    beyond: tuple[str, ...]
+    acts: Acting
+
+
+_ACTING: OrderedDict[Any, Acting] = OrderedDict()  # of controllers that are known to be what they were
 
 
 def set_up(
@@ -74,33 +96,42 @@ def set_up(
 ) -> Setup:
     """What is given to `torsor.simulate`, checked. ``stops``: None if limits do not hold."""
     q, v, batch = start_of(robot, q0, v0)
-    moments = checked_events(events)
-    given = [tau, controller, base_motion, *(wrenches.values() if isinstance(wrenches, Mapping) else ())]
-    given += [function for event in moments for function in (event.function, event.action)]
-    beside = [x for x in given if callable(x)]
-    plant = plant_of(robot, None if stops is None else checked_stops(stops))
-    drive, control_every = drive_of(
-        robot, tau, controller, control_dt, controller_state, batch, (q, v), dt, steps, compile_controller, beside
-    )
-    pushes, numbers = wrenches_of(robot, wrenches, batch, (q, v), beside)
-    base, base_numbers = base_motion_of(base_motion, batch, beside)
-    mode, beyond = first_mode(plant, q)
-    return Setup(
-        robot,
-        q,
-        v,
-        batch,
-        plant,
-        drive,
-        control_every,
-        controller is not None,
-        pushes,
-        base,
-        numbers | base_numbers,
-        mode,
-        tuple(beyond),
-        moments,
-    )
+    stops = None if stops is None else checked_stops(stops)
+    alone = tau is controller_state is wrenches is base_motion is None and type(events) is tuple and not events
+    key = known_key(robot, controller, control_dt, (dt, steps, stops, batch, compile_controller)) if alone else None
+    acts = None if key is None else _ACTING.pop(key, None)
+    if acts is None:
+        moments = checked_events(events)
+        given = [tau, controller, base_motion, *(wrenches.values() if isinstance(wrenches, Mapping) else ())]
+        given += [function for event in moments for function in (event.function, event.action)]
+        beside = [x for x in given if callable(x)]
+        drive, every = drive_of(
+            robot, tau, controller, control_dt, controller_state, batch, (q, v), dt, steps, compile_controller, beside
+        )
+        pushes, numbers = wrenches_of(robot, wrenches, batch, (q, v), beside)
+        base, base_numbers = base_motion_of(base_motion, batch, beside)
+        plant, numbers = plant_of(robot, stops), numbers | base_numbers
+        stiff = dt is not None and is_stiff(robot, dt)
+        acts = Acting(plant, drive, every, controller is not None, pushes, base, numbers, moments, stiff, {})
+        if drive.python is not None or (drive.asked is not None and drive.asked.program is None):
+            key = None  # it is called as it is now
+    if key is not None:
+        _ACTING[key] = acts
+        while len(_ACTING) > MOST_KNOWN:
+            _ACTING.popitem(last=False)
+    at_stops = acts.plant.reaches_stops(q)
+    mode, beyond = first_mode(acts.plant, q) if at_stops else (acts.plant.free_mode((len(q),)), ())
+    return Setup(robot, q, v, batch, mode, at_stops or len(acts.plant.rubbing) > 0, tuple(beyond), acts)
+
+
+def known_key(robot: Robot, controller: Any, control_dt: Any, options: tuple[Any, ...]) -> Any:
+    """What tells a simulation under a controller alone, or under nothing, from others; None where it is to be looked at."""
+    if control_dt is not None and type(control_dt) not in (float, int):
+        return None
+    if controller is None:
+        return (None, robot.digest, control_dt, options)
+    looked = known_before(controller)
+    return None if looked is None or not takes(controller, 3) else (looked.text, robot.digest, control_dt, options)
 
 
 @remembered(64)
@@ -287,8 +318,6 @@ def base_motion_of(base_motion: Any, batch: Batch, beside: Sequence[Any]) -> tup
 def first_mode(plant: Plant, q: Array) -> tuple[Mode, list[str]]:
     """The stops of each trajectory: where it starts beyond one, the stop is there. With notes on that."""
     free, notes, i = plant.free_mode((len(q),)), list[str](), plant.stopped
-    if not len(i):
-        return free, notes
     x = q[:, plant.places[i]]
     if not np.any((x < free.lower[:, i]) | (x > free.upper[:, i])):
         return free, notes

@@ -37,19 +37,24 @@ class References(NamedTuple):
 
     def are_the_same(self, home: dict[str, Any]) -> bool:
         """Whether all of it is what it was, for a function with the names of ``home``."""
-        return (
-            all((home if known is None else known).get(name, _MISSING) is value for known, name, value in self.names)
-            and all(cell.cell_contents is value for cell, value in self.cells)
-            and all(
-                function.__code__ is code and function.__defaults__ is defaults and function.__kwdefaults__ is named
-                for function, code, defaults, named in self.functions
-            )
-            and all(_same(tuple(mapping.items()), items) for mapping, items in self.mappings)
-            and all(
-                array.dtype is dtype and array.shape == shape and array.tobytes() == content
-                for array, dtype, shape, content in self.arrays
-            )
-        )
+        # This is asked before every simulation, so it is written out
+        for known, name, value in self.names:
+            if (home if known is None else known).get(name, _MISSING) is not value:
+                return False
+        for cell, value in self.cells:
+            if cell.cell_contents is not value:
+                return False
+        for function, code, defaults, named in self.functions:
+            own = function.__code__ is code and function.__defaults__ is defaults
+            if not own or function.__kwdefaults__ is not named:
+                return False
+        for mapping, items in self.mappings:
+            if not _same(tuple(mapping.items()), items):
+                return False
+        for array, dtype, shape, content in self.arrays:
+            if array.dtype is not dtype or array.shape != shape or array.tobytes() != content:
+                return False
+        return True
 
 
 # Nothing in it refers to its function, which goes when nobody else has it

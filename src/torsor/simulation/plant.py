@@ -104,6 +104,11 @@ class Plant:
         return limit if self.clamps and np.any(np.isfinite(limit)) else None
 
     @once
+    def velocity_limit(self) -> Array:
+        """The largest velocities (nv,), which nothing keeps."""
+        return np.array(self.robot.structure.limits.velocity)
+
+    @once
     def places(self) -> Array:
         """For each number of v that stops can limit, where it is in q; −1 for the others."""
         places = np.full(self.robot.nv, -1)
@@ -143,12 +148,20 @@ class Plant:
         """Whether there is anything but one mode."""
         return bool(len(self.stopped) or len(self.rubbing))
 
-    def may_hold(self, q: Array, mode: Mode) -> bool:
-        """Whether friction or stops may act in some of the states (m, nq): those that are not at a stop need no look."""
-        if len(self.rubbing) or not len(self.stopped):
-            return bool(len(self.rubbing))
-        i, x = self.stopped, q[:, self.places[self.stopped]]
-        return bool(np.any((x <= mode.lower[:, i]) | (x >= mode.upper[:, i])))
+    @once
+    def _bounds_of_q(self) -> tuple[Array, Array]:
+        """Lower and upper stop for each number of q (nq,); infinite where there is none."""
+        lower, upper = np.full(self.robot.nq, -np.inf), np.full(self.robot.nq, np.inf)
+        places = self.places[self.stopped]
+        lower[places], upper[places] = (bound[self.stopped] for bound in self.bounds)
+        return lower, upper
+
+    def reaches_stops(self, q: Array) -> bool:
+        """Whether a joint is at its stop or beyond it in some of the states (m, nq)."""
+        if not len(self.stopped):
+            return False
+        lower, upper = self._bounds_of_q
+        return bool(((q <= lower) | (q >= upper)).any())
 
     def clamped(self, tau: Array) -> Array:
         """The joint forces that the drives give when they are asked for ``tau``."""

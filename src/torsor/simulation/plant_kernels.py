@@ -31,11 +31,27 @@ def rate_of_numbers(
     kernel = _kept(plant).get(key)
     if kernel is None:
         kernel = _kept(plant)[key] = _rate_kernel(plant, names, frames, moves, holds)
-    given = {name: getattr(mode, name) for name in names}
-    given |= {wrench_name(k): around.wrenches[frame] for k, frame in enumerate(frames)}
-    given |= dict(zip(BASE, around.base_motion, strict=True)) if around.base_motion is not None else {}
-    found = kernel(q=q, v=v, tau=tau, **given)
+    found = kernel(q=q, v=v, tau=tau, **_given(names, frames, around, mode))
     return Rate(found["a"], found["power"])
+
+
+def start_of_numbers(
+    plant: Plant, names: tuple[str, ...], q: Array, v: Array, tau: Array, around: Surroundings, mode: Mode
+) -> tuple[Array, Array]:
+    """Acceleration and forces of states (m, …) in modes that hold no joint, if the drives are asked for ``tau``."""
+    frames, moves = tuple(around.wrenches), around.base_motion is not None
+    key = ("start", names, frames, moves)
+    kernel = _kept(plant).get(key)
+    if kernel is None:
+
+        def start(robot: Robot, q: Array, v: Array, tau: Array, **given: Array) -> dict[str, Array]:
+            force = plant.clamped(tau)
+            found = plant.acceleration(q, v, force, _around(frames, moves, given), _mode(given, v), holds=False)
+            return {"a": found, "force": force}
+
+        kernel = _kept(plant)[key] = compiled(start, plant.robot, _shapes(plant, names, frames, moves))
+    found = kernel(q=q, v=v, tau=tau, **_given(names, frames, around, mode))
+    return found["a"], found["force"]
 
 
 def margin_of_numbers(plant: Plant, names: tuple[str, ...], q: Array, v: Array, mode: Mode, *, holds: bool) -> Array:
@@ -53,14 +69,30 @@ def margin_of_numbers(plant: Plant, names: tuple[str, ...], q: Array, v: Array, 
 
 def _rate_kernel(plant: Plant, names: tuple[str, ...], frames: tuple[str, ...], moves: bool, holds: bool) -> Kernel:
     def rate(robot: Robot, q: Array, v: Array, tau: Array, **given: Array) -> dict[str, Array]:
-        wrenches = {frame: given[wrench_name(k)] for k, frame in enumerate(frames)}
-        around = Surroundings(wrenches, (given[BASE[0]], given[BASE[1]]) if moves else None)
-        found = plant.rate(q, v, tau, around, _mode(given, v), holds=holds)
+        found = plant.rate(q, v, tau, _around(frames, moves, given), _mode(given, v), holds=holds)
         return {"a": found.a, "power": found.power}
 
+    return compiled(rate, plant.robot, _shapes(plant, names, frames, moves))
+
+
+def _shapes(plant: Plant, names: tuple[str, ...], frames: tuple[str, ...], moves: bool) -> dict[str, tuple[int, ...]]:
+    """Shapes of all that acts at a state."""
     shapes = _state(plant) | {"tau": (plant.robot.nv,)} | _fields(plant, names)
     shapes |= {wrench_name(k): (6,) for k in range(len(frames))}
-    return compiled(rate, plant.robot, shapes | (dict.fromkeys(BASE, (6,)) if moves else {}))
+    return shapes | (dict.fromkeys(BASE, (6,)) if moves else {})
+
+
+def _given(names: tuple[str, ...], frames: tuple[str, ...], around: Surroundings, mode: Mode) -> dict[str, Array]:
+    """The numbers for these shapes, but state and forces."""
+    given = {name: getattr(mode, name) for name in names}
+    given |= {wrench_name(k): around.wrenches[frame] for k, frame in enumerate(frames)}
+    return given | (dict(zip(BASE, around.base_motion, strict=True)) if around.base_motion is not None else {})
+
+
+def _around(frames: tuple[str, ...], moves: bool, given: dict[str, Array]) -> Surroundings:
+    """What acts beside the drives, from inputs of a kernel."""
+    wrenches = {frame: given[wrench_name(k)] for k, frame in enumerate(frames)}
+    return Surroundings(wrenches, (given[BASE[0]], given[BASE[1]]) if moves else None)
 
 
 def _kept(plant: Plant) -> dict[Any, Kernel]:

@@ -18,7 +18,8 @@ from torsor.simulation.careful import CarefulStep, Moment, PassedAtRest, States
 from torsor.simulation.drives import Asking
 from torsor.simulation.given import Setup
 from torsor.simulation.plant import Mode
-from torsor.simulation.record import Record
+from torsor.simulation.plant_kernels import start_of_numbers
+from torsor.simulation.record import STATES, Record
 from torsor.simulation.stepping import CONSTANT, CONTINUOUS, SAMPLED, SCHEDULED, Stepping
 from torsor.simulation.steps_taken import CarefulStepTaken, copied
 
@@ -44,18 +45,23 @@ class Rollout:
 
     def __init__(self, stepping: Stepping, setup: Setup, *, dt: float, steps: int, every: int) -> None:
         self.stepping, self.setup, self.dt, self.steps, self.every = stepping, setup, dt, steps, every
-        self.events, drive = setup.events, setup.drive
-        self._schedule, self._constants, self._control_every = drive.schedule, setup.constants, setup.control_every
+        self.events, drive = setup.acts.events, setup.acts.drive
+        self._schedule, self._constants, self._control_every = (
+            drive.schedule,
+            setup.acts.constants,
+            setup.acts.control_every,
+        )
         self._h = np.array(dt)
         B = len(setup.q)
         work = np.zeros((B, len(stepping.works)))
-        self.states = States(np.zeros(B), setup.q.copy(), setup.v.copy(), work, np.array(drive.tau), setup.mode)
+        self.states = States(np.zeros(B), setup.q, setup.v, work, drive.tau.copy(), setup.mode)
         self.memory: dict[str, Array] = {}
         if drive.kind == SAMPLED and drive.memory is not None:
             leaves = drive.memory.leaves or {}
             self.memory = {name: np.array(np.broadcast_to(x, (B, *x.shape))) for name, x in leaves.items()}
         self.carried: dict[str, Array] = {}
         self.done, self._everyone = np.zeros(B, int), np.arange(B)
+        self._together = 0 if B else None  # the step at which all are, if it is one
         self.record = Record(stepping.robot, B, works=len(stepping.works), dt=dt, steps=steps, every=every)
         self.moments: list[Moment] = []
         self.unfinished: list[PassedAtRest] = []
@@ -63,26 +69,27 @@ class Rollout:
         self.ended: dict[int, tuple[float, Array, Array]] = {}
         self._chunk = FIRST
         self._compiles = compiles() and stepping.is_traceable
-        if stepping.plant.may_hold(self.states.q, self.states.mode):
-            careful = CarefulStep(stepping, setup.constants, ())
+        if setup.may_hold:
+            careful = CarefulStep(stepping, setup.acts.constants, ())
             self.states = careful.settled(self.states)
             self.moments += careful.moments
         if stepping.step_memory:
             self._begin(np.arange(B))
-        self.first_mode = Mode(*np.array(self.states.mode))
-        for name in ("q", "v", "work"):
+        self.first_mode = self.states.mode  # which the first careful step leaves alone
+        for name in STATES:
             self.record.arrays[name][:, 0] = getattr(self.states, name)
 
     @property
     def completed(self) -> int:
         """How many steps all trajectories have taken."""
-        return int(self.done.min(initial=self.steps))
+        return int(self.done.min(initial=self.steps)) if self._together is None else self._together
 
     def run(self, until: int, progress: Callable[[int], Any] = lambda n: None) -> None:
         """Go on to step ``until``."""
         before = self.completed
         while before < until:
-            if not self.states.mode.held.any() and int(self.done.max()) == before:  # all go together
+            holds = self.stepping.plant.has_modes and self.states.mode.held.any()
+            if not holds and self._together is not None:
                 self._advance(self._everyone, False, until)
                 now = self.completed
                 progress(now - before)
@@ -93,15 +100,14 @@ class Rollout:
             done = self.done[waiting]
             front = int(done.max())
             target, waiting = (until, waiting) if front == before else (front, waiting[done < front])
-            held = self.states.mode.held
-            if held.any():
-                holding = held[waiting].any(axis=-1)
+            if holds:
+                holding = self.states.mode.held[waiting].any(axis=-1)
                 groups = {True: waiting[holding], False: waiting[~holding]}
             else:
                 groups = {False: waiting}
-            for holds, group in groups.items():
+            for some, group in groups.items():
                 if len(group):
-                    self._advance(group, holds, target)
+                    self._advance(group, some, target)
             now = self.completed
             progress(now - before)
             before = now
@@ -109,8 +115,8 @@ class Rollout:
     def run_asking(self, progress: Callable[[int], Any] = lambda n: None) -> None:
         """Go to the end under a controller that is called from Python and held for a number of steps."""
         dt, every = self.dt, self._control_every
-        assert self.setup.drive.python is not None
-        asking = self.setup.drive.python(self.setup.batch)
+        assert self.setup.acts.drive.python is not None
+        asking = self.setup.acts.drive.python(self.setup.batch)
         while (now := self.completed) < self.steps:
             if every == 1 and self._compiles and self._has_quick_steps and not self.states.mode.held.any():
                 self._run_quickly(asking, now, min(ROWS, self.steps - now))
@@ -138,7 +144,7 @@ class Rollout:
         saved = {name: of_each[:, :, loop.parts[name]] for name in ("q", "v", "work", "a", "force")}
         self.record.save(slice(None), now, taken, saved)
         s.q[:], s.v[:], s.work[:] = (rows[-1, :, loop.parts[name]] for name in ("q", "v", "work"))
-        self.done[:], s.t[:] = now + taken, (now + taken) * dt
+        self.done[:], s.t[:], self._together = now + taken, (now + taken) * dt, now + taken
         if taken:
             s.tau[:] = rows[-1, :, loop.parts["force"]]
         if interrupted:
@@ -150,9 +156,9 @@ class Rollout:
     def _advance(self, group: Array, holds: bool, until: int) -> None:
         """One loop over some trajectories, and a careful step for those that stop in it."""
         which: Any = slice(None) if len(group) == len(self.done) else group
-        done = self.done[which]
-        first, every = int(done.min()), self.every
-        together = first == int(done.max())
+        done, every = self.done[which], self.every
+        together = self._together is not None or int(done.min()) == int(done.max())
+        first = int(done.min()) if self._together is None else self._together
         sparse = every > 1 and together and self._skips and first % every == 0 and until - first >= every
         length = self._length(len(group), first, until, sparse, direct=isinstance(which, slice) and together)
         left = np.full(len(done), float(length)) if together else np.minimum(float(length), until - done)
@@ -165,6 +171,7 @@ class Rollout:
             self._save(which, group, done, rows, completed, sparse)
         s = self.states
         stops = bool(waits.any())
+        self._together = None
         if self.stepping.drive == SAMPLED and (stops or self.every > 1 or "held_tau" in final):
             s.tau[which] = self._said(rows, final, completed, waits)
         s.q[which], s.v[which], s.work[which] = final["q"], final["v"], final["work"]
@@ -178,6 +185,10 @@ class Rollout:
             self._careful(group[waits])
         else:
             self._chunk = min(4 * self._chunk, LONGEST)
+        if isinstance(which, slice) and together and not stops:
+            self._together = first + length
+        elif (least := int(self.done.min())) == int(self.done.max()):
+            self._together = least
 
     @property
     def _skips(self) -> bool:
@@ -208,9 +219,11 @@ class Rollout:
     ) -> tuple[dict[str, Array], dict[str, Array], bool]:
         """What is saved of the steps (m, samples, …), the state after the last, and whether it is in the record already."""
         stepping, s, first = self.stepping, self.states, int(done[0])
-        numbers = np.arange(first, first + length) if together else done[:, None] + np.arange(length)
         given: dict[str, Array] = {"q": s.q[which], "v": s.v[which], "work": s.work[which], "left": left}
-        given["t"] = numbers * self.dt
+        each = together and self.every == 1  # then the times are those of the samples
+        if not each or stepping.held_longer or stepping.drive == SCHEDULED:
+            numbers = np.arange(first, first + length) if together else done[:, None] + np.arange(length)
+        given["t"] = self.record.time[first : first + length] if each else numbers * self.dt
         if sparse:
             given["due"] = (numbers % self.every == 0).astype(float)
             given |= {name: np.zeros((len(done), stepping.robot.nv)) for name in ("a", "force")}
@@ -312,6 +325,8 @@ class Rollout:
             assert self._schedule is not None
             now = now._replace(tau=self._schedule[group, self.done[group]])
         careful = CarefulStep(stepping, {name: x[group] for name, x in self._constants.items()}, self.events)
+        if self.states.mode is self.first_mode:
+            self.states = self.states._replace(mode=Mode(*np.array(self.first_mode)))
         new, a, force = careful.take(now, self.dt)
         lost = ~np.all(np.isfinite(new.v) & (np.abs(new.v) < np.inf), axis=-1)
         if np.any(lost):
@@ -344,7 +359,7 @@ class Rollout:
         stepping, saved, time = self.stepping, self.record.arrays, float(self.record.time[samples - 1])
         which: Any = slice(None)
         step = round(time / self.dt)
-        if self.ended or int(self.done.max(initial=0)) > step:  # those that have come farther have them
+        if self.ended or self._together != step:  # those that have come farther have them
             farther = np.flatnonzero(self.done > step)
             which = np.setdiff1d(np.arange(len(self.done)), [*self.ended, *farther.tolist()])
         q, v, tau = saved["q"][which, samples - 1], saved["v"][which, samples - 1], self.states.tau[which]
@@ -364,7 +379,10 @@ class Rollout:
         given, mode = {name: x[which] for name, x in self._constants.items()}, self.states.mode
         if not isinstance(which, slice):
             mode = Mode(*(x[which] for x in mode))
+        holds = stepping.plant.has_modes and bool(mode.held.any())
+        if self._compiles and not holds:
+            tau, around = stepping.asked(t, q, v, tau), stepping.around(t, q, v, given)
+            return start_of_numbers(stepping.plant, stepping.mode_inputs(False), q, v, tau, around, mode)
         with np.errstate(all="ignore"):
-            force = stepping.force(t, q, v, tau, given)
-            around, holds = stepping.around(t, q, v, given), bool(mode.held.any())
+            force, around = stepping.force(t, q, v, tau, given), stepping.around(t, q, v, given)
             return stepping.plant.acceleration(q, v, force, around, mode, holds=holds), force

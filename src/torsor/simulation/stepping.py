@@ -115,6 +115,14 @@ class Stepping:
 
     def state(self, sparse: bool = False) -> dict[str, tuple[int, ...]]:
         """Shapes of what goes from one step to the next. ``sparse``: as in `loop`."""
+        return self._states[sparse]
+
+    @once
+    def _states(self) -> tuple[dict[str, tuple[int, ...]], dict[str, tuple[int, ...]]]:
+        """Shapes of the state of loops that are not sparse, and of those that are."""
+        return self._state(False), self._state(True)
+
+    def _state(self, sparse: bool) -> dict[str, tuple[int, ...]]:
         robot = self.robot
         state: dict[str, tuple[int, ...]] = {"q": (robot.nq,), "v": (robot.nv,), "work": (len(self.works),), "left": ()}
         if self.drive == SAMPLED:
@@ -183,13 +191,18 @@ class Stepping:
         nothing = np.zeros(self.robot.nv)
         return Mode(*(given.get(name, nothing) for name in Mode._fields))
 
+    def asked(self, t: Array, q: Array, v: Array, tau: Array) -> Array:
+        """What the drives are asked for: ``tau``, or what a continuous law says."""
+        if self.drive != CONTINUOUS:
+            return tau
+        assert self.controller is not None
+        return self.controller(t=t, q=q, v=v)["out"]
+
     def force(self, t: Array, q: Array, v: Array, tau: Array, given: Mapping[str, Array]) -> Array:
-        """What the drives give at a stage: ``tau``, or what a continuous law says, as far as they can."""
-        if self.drive == CONTINUOUS:
-            assert self.controller is not None
-            tau = self.controller(t=t, q=q, v=v)["out"]
-            if "added" in given:  # to see what a change of the forces does
-                tau = tau + given["added"]
+        """What the drives give at a stage, as far as they can."""
+        tau = self.asked(t, q, v, tau)
+        if self.drive == CONTINUOUS and "added" in given:  # to see what a change of the forces does
+            tau = tau + given["added"]
         return self.plant.clamped(tau)
 
     def stepped(self, given: Mapping[str, Array], tau: Array, *, holds: bool) -> Taken:

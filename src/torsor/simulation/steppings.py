@@ -18,10 +18,16 @@ _STEPPINGS: OrderedDict[Any, Stepping] = OrderedDict()  # with their machine cod
 
 def stepping_of(setup: Setup, method: Method) -> Stepping:
     """The step, and its machine code if the same was simulated before."""
-    drive, plant = setup.drive, setup.plant
+    if (known := setup.acts.steppings.get(method)) is not None:
+        return known
+    return setup.acts.steppings.setdefault(method, _stepping_of(setup, method))
+
+
+def _stepping_of(setup: Setup, method: Method) -> Stepping:
+    drive, plant = setup.acts.drive, setup.acts.plant
     shapes = tuple(drive.memory.shapes.items()) if drive.kind == SAMPLED and drive.memory is not None else ()
-    held_longer = setup.control_every > 1 and drive.kind == SAMPLED
-    has_base_motion = setup.base_motion is not None or "base_twist" in setup.constants
+    held_longer = setup.acts.control_every > 1 and drive.kind == SAMPLED
+    has_base_motion = setup.acts.base_motion is not None or "base_twist" in setup.acts.constants
     works = _works(setup, has_base_motion)
     made = Stepping(
         plant,
@@ -30,14 +36,14 @@ def stepping_of(setup: Setup, method: Method) -> Stepping:
         drive.asked,
         shapes,
         held_longer,
-        setup.wrenches,
-        setup.base_motion,
+        setup.acts.wrenches,
+        setup.acts.base_motion,
         has_base_motion,
         works,
     )
     if not made.is_traceable:
         return made
-    programs = tuple((frame, None if asked is None else asked.digest) for frame, asked in setup.wrenches)
+    programs = tuple((frame, None if asked is None else asked.digest) for frame, asked in setup.acts.wrenches)
     key = (
         setup.robot.digest,
         plant.stops,
@@ -49,7 +55,7 @@ def stepping_of(setup: Setup, method: Method) -> Stepping:
         held_longer,
         programs,
         has_base_motion,
-        None if setup.base_motion is None else setup.base_motion.digest,
+        None if setup.acts.base_motion is None else setup.acts.base_motion.digest,
         works,
     )
     found = _STEPPINGS.pop(key, made)  # each of these is one step for Python: other threads may simulate, too
@@ -61,9 +67,9 @@ def stepping_of(setup: Setup, method: Method) -> Stepping:
 
 def _works(setup: Setup, has_base_motion: bool) -> tuple[int, ...]:
     """The places in `WORKS` of those that can be other than zero."""
-    plant = setup.plant
-    acts = any(event.action is not None for event in setup.events)
-    there = (True, bool(setup.wrenches) or has_base_motion or acts, plant.has_friction, plant.has_modes)
+    plant = setup.acts.plant
+    acts = any(event.action is not None for event in setup.acts.events)
+    there = (True, bool(setup.acts.wrenches) or has_base_motion or acts, plant.has_friction, plant.has_modes)
     return tuple(k for k, is_there in enumerate(there) if is_there)
 
 

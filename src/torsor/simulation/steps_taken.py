@@ -61,7 +61,7 @@ class StepsTaken:
     @classmethod
     def of_rollout(cls, rollout: Any, method: str, batch: Batch, time: Array) -> StepsTaken:
         """Those of a `rollout.Rollout` with samples at times (N,)."""
-        constants, careful = rollout.setup.constants, tuple(rollout.careful)
+        constants, careful = rollout.setup.acts.constants, tuple(rollout.careful)
         return cls(method, rollout.dt, rollout.stepping, batch, time, constants, rollout.first_mode, careful)
 
     @once

@@ -110,12 +110,12 @@ def variational_motion(
     setup: Setup, dt: float, steps: int, every: int, progress: Callable[[int], Any]
 ) -> Trajectory | None:
     """The motion of a long robot under constant forces; None where steps are to be taken one by one, with all that may happen."""
-    if setup.base_motion is not None or "base_twist" in setup.constants:
+    if setup.acts.base_motion is not None or "base_twist" in setup.acts.constants:
         raise ArgumentError(
             'variational steps are for a base that rests or floats; with `base_motion` take method="rk4".'
         )
-    robot, plant, drive = setup.robot, setup.plant, setup.drive
-    free = not plant.has_modes and plant.effort is None and not setup.wrenches and not setup.events
+    robot, plant, drive = setup.robot, setup.acts.plant, setup.acts.drive
+    free = not plant.has_modes and plant.effort is None and not setup.acts.wrenches and not setup.acts.events
     constant = drive.kind == CONSTANT and drive.python is None
     if robot.n <= WHOLE_STEP or not (
         free and constant and len(setup.q) and steps and steps % every == 0 and compiles()

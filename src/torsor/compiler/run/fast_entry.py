@@ -316,7 +316,13 @@ def new_arrays(shapes: Sequence[tuple[int, ...]], dtype: np.dtype[Any]) -> list[
     if max(sizes, default=0) < result_memory.LEAST or _generated() is None:
         return [np.empty(shape, dtype) for shape in shapes]
     (make, words), number = _maker(), _TYPE_NUMBERS[dtype]
-    return [make(words, len(x), (ctypes.c_int64 * len(x))(*x), number, n) for x, n in zip(shapes, sizes, strict=True)]
+    return [make(words, len(x), _row(len(x))(*x), number, n) for x, n in zip(shapes, sizes, strict=True)]
+
+
+@cache
+def _row(length: int) -> Any:
+    """So many integers in a row; ctypes makes a class for each length anew, and what is in a cycle waits for the collector."""
+    return ctypes.c_int64 * length
 
 
 @cache
