@@ -1,5 +1,6 @@
 """Simplification changes no value: rule by rule, and on random programs."""
 
+import itertools
 import math
 
 import numpy as np
@@ -9,7 +10,7 @@ from random_programs import evaluate, programs
 
 import torsor
 from torsor.compiler.graph import ARITY, LIBRARY, Graph, Op, Port, Program, count
-from torsor.compiler.simplify import RULES, Level, TooLong, simplify
+from torsor.compiler.simplify import RULES, Level, Rewriter, TooLong, simplify
 from torsor.compiler.trace import Budget, trace
 from torsor.mechanics.dynamics.inverse_dynamics import inverse_dynamics
 
@@ -148,6 +149,22 @@ def test_tracing_into_the_simplifier_gives_what_simplifying_the_trace_gives():
         assert count(at_once) == count(later)
         numbers = list(np.random.default_rng(0).normal(size=18))
         np.testing.assert_allclose(evaluate(at_once, numbers), evaluate(later, numbers), rtol=1e-12)
+
+
+@pytest.mark.parametrize("level", [Level.ZEROS_AND_ONES, Level.FULL])
+@pytest.mark.parametrize("op", [Op.ADD, Op.SUB, Op.MUL, Op.DIV, Op.MIN])
+def test_pairs_are_simplified_as_one_by_one(op, level):
+    rewriter = Rewriter(Graph([Port("x", (2,))]), level)
+    x, y = rewriter.graph.input_nodes
+    nodes = [x, y, rewriter.apply(Op.NEG, x), *map(rewriter.constant, (0.0, -0.0, 1.0, -1.0, 2.5, np.inf))]
+    pairs = list(itertools.product(nodes, nodes))
+
+    def kind(node):
+        graph = rewriter.graph
+        return graph.ops[node], graph.args[node], str(graph.values[node])
+
+    together = rewriter.each(op, *zip(*pairs, strict=True))
+    assert [kind(node) for node in together] == [kind(rewriter.apply(op, *pair)) for pair in pairs]
 
 
 def test_a_much_longer_rival_is_given_up():

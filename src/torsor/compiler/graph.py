@@ -12,6 +12,7 @@ import struct
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from enum import IntEnum
+from itertools import compress
 from typing import Any, NamedTuple
 
 
@@ -176,7 +177,12 @@ class Graph:
         self.args: list[tuple[int, ...]] = []
         self.values: list[Any] = []
         self.truths: set[int] = set()  # the nodes that are truth values
+        self.special: set[int] = set()  # those that rules of arithmetic are about: constants and negations
         self._constants: dict[bytes, int] = {}
+        self._live: tuple[list[int], list[int]] = (
+            [],
+            [],
+        )  # some nodes, and those that they need: asked for again and again
         self.input_nodes = [self._append(Op.INPUT, (), k) for k in range(sum(port.size for port in inputs))]
 
     def __len__(self) -> int:
@@ -188,6 +194,7 @@ class Graph:
         node = self._constants.get(key)
         if node is None:
             node = self._constants[key] = self._append(Op.CONSTANT, (), float(value))
+            self.special.add(node)
         return node
 
     def block(self, block: Block, args: Sequence[int]) -> list[int]:
@@ -199,10 +206,32 @@ class Graph:
         """A new node for an operation on nodes."""
         if op in TRUTH_VALUED:
             self.truths.add(len(self.ops))
-        self.ops.append(op)
-        self.args.append(args)
-        self.values.append(None)
-        return len(self.ops) - 1
+        elif op is Op.NEG:
+            self.special.add(len(self.ops))
+        return self._append(op, args, None)
+
+    def each(self, op: Op, xs: Sequence[int], ys: Sequence[int]) -> list[int]:
+        """`apply` of one operation to pairs of nodes."""
+        return [self.apply(op, x, y) for x, y in zip(xs, ys, strict=True)]
+
+    def take(self, source: Graph, nodes: Iterable[int]) -> dict[int, int]:
+        """Nodes of another graph of the same inputs, in order, as nodes of this one."""
+        new = dict(zip(source.input_nodes, self.input_nodes, strict=True))
+        for node in nodes:
+            op, value = source.ops[node], source.values[node]
+            if op is Op.CONSTANT:
+                new[node] = self.constant(value)
+            elif op is not Op.INPUT:
+                new[node] = self._append(op, tuple(map(new.__getitem__, source.args[node])), value)
+        self.truths |= {new[node] for node in source.truths if node in new}
+        self.special |= {new[node] for node in source.special if node in new}
+        return new
+
+    def live(self, roots: list[int]) -> list[int]:
+        """The nodes that ``roots`` depend on, in order of evaluation."""
+        if self._live[0] != roots:
+            self._live = list(roots), live_nodes(self, roots)
+        return self._live[1]
 
     def _append(self, op: Op, args: tuple[int, ...], value: Any) -> int:
         self.ops.append(op)
@@ -228,7 +257,7 @@ class Program(NamedTuple):
 
     def live(self) -> list[int]:
         """The nodes that some output needs, in order of evaluation."""
-        return live_nodes(self.graph, self.roots())
+        return self.graph.live(self.roots())
 
     def digest(self) -> str:
         """Of all it computes: the same for programs of the same operations, in another process too."""
@@ -272,11 +301,13 @@ def live_nodes(graph: Graph, roots: Iterable[int]) -> list[int]:
     needed = bytearray(len(graph))
     for root in roots:
         needed[root] = 1
-    for node in range(len(graph) - 1, -1, -1):
+    node = len(graph)
+    for args in reversed(graph.args):
+        node -= 1
         if needed[node]:
-            for argument in graph.args[node]:
+            for argument in args:
                 needed[argument] = 1
-    return [node for node in range(len(graph)) if needed[node]]
+    return list(compress(range(len(graph)), needed))
 
 
 def count(program: Program) -> dict[str, int]:
@@ -286,8 +317,9 @@ def count(program: Program) -> dict[str, int]:
 
 def _operations(program: Program) -> Counter[Op]:
     graph, live = program.graph, program.live()
-    counts = Counter(graph.ops[node] for node in live)
-    for node in live:
-        if graph.ops[node] is Op.BLOCK:
-            counts += graph.values[node].operations()
+    counts = Counter(map(graph.ops.__getitem__, live))
+    if counts[Op.BLOCK]:
+        for node in live:
+            if graph.ops[node] is Op.BLOCK:
+                counts += graph.values[node].operations()
     return Counter({op: x for op, x in counts.items() if op not in (Op.CONSTANT, Op.INPUT, Op.BLOCK, Op.ENTRY)})

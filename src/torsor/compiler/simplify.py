@@ -37,11 +37,12 @@ class Rewriter:
     def __init__(self, graph: Graph, level: Level) -> None:
         self.graph = graph
         self.ops, self.truths, self.constant = graph.ops, graph.truths, graph.constant
+        self._special = graph.special
         self.most = math.inf  # nodes, beyond which `TooLong` is raised
         self.full = level is Level.FULL
         self.zero, self.one, self.minus_one = graph.constant(0.0), graph.constant(1.0), graph.constant(-1.0)
         self._minus_zero = graph.constant(-0.0)
-        self._known: dict[tuple[int, ...], int] = {}
+        self._known: dict[Op, dict[tuple[int, ...], int]] = {op: {} for op in Op}
         self._blocks: dict[tuple[Block, tuple[int, ...]], list[int]] = {}
         self._rewritings = {
             op: [rule.rewrite for rule in RULES.get(op, ()) if self.full or rule.structural] for op in Op
@@ -66,29 +67,45 @@ class Rewriter:
 
     def apply(self, op: Op, *args: int) -> int:
         """The node of an operation: by the first rule that applies, an equal one made before, or a new one."""
-        ops = self.ops
         # The rules of x + y, x − y, x · y and x / y are about constants, negations and x = y.
-        if op not in _BINARY or args[0] == args[1] or ops[args[0]] in _SPECIAL or ops[args[1]] in _SPECIAL:
+        if op not in _BINARY or args[0] == args[1] or not self._special.isdisjoint(args):
             if self._minus_zero in args:
                 args = tuple(self.zero if x == self._minus_zero else x for x in args)
             for rewrite in self._rewritings[op]:
                 if (node := rewrite(self, *args)) is not None:
                     return node
-        if len(ops) > self.most:
-            raise TooLong
         if not self.full:
-            return self.graph.apply(op, *args)
+            return self._new(op, args)
         if op in COMMUTATIVE and args[0] > args[1]:
             args = (args[1], args[0])
-        key = (op, *args)
-        node = self._known.get(key)
+        known = self._known[op]
+        node = known.get(args)
         if node is None:
-            node = self._known[key] = self.graph.apply(op, *args)
+            node = known[args] = self._new(op, args)
         return node
+
+    def _new(self, op: Op, args: tuple[int, ...]) -> int:
+        if len(self.ops) > self.most:
+            raise TooLong
+        return self.graph.apply(op, *args)
+
+    def each(self, op: Op, xs: Sequence[int], ys: Sequence[int]) -> list[int]:
+        """`apply` of one operation to pairs of nodes. Most have a zero among them: what the rules say of it is said here."""
+        zero, minus_zero, apply = self.zero, self._minus_zero, self.apply
+        if op is Op.MUL:
+            return [zero if x == zero or y == zero else apply(op, x, y) for x, y in zip(xs, ys, strict=True)]
+        made = []
+        for x, y in zip(xs, ys, strict=True):
+            if y == zero and x != minus_zero and (op is Op.ADD or op is Op.SUB):
+                made.append(x)
+            elif x == zero and y != minus_zero and op is Op.ADD:
+                made.append(y)
+            else:
+                made.append(apply(op, x, y))
+        return made
 
 
 _BINARY = frozenset({Op.ADD, Op.SUB, Op.MUL, Op.DIV})
-_SPECIAL = frozenset({Op.CONSTANT, Op.NEG})
 
 
 class Rule(NamedTuple):
@@ -114,7 +131,8 @@ def simplify(program: Program, level: Level = Level.FULL, kept: Kept = _all) -> 
 def compact(program: Program) -> Program:
     """The same program without nodes that no output needs."""
     target = Graph(program.graph.inputs)
-    return _recorded(program, target, target)
+    new = target.take(program.graph, program.live())
+    return Program(target, program.outputs, tuple(tuple(new[node] for node in nodes) for nodes in program.results))
 
 
 def _recorded(program: Program, graph: Graph, recorder: Graph | Rewriter, kept: Kept = _all) -> Program:

@@ -54,11 +54,16 @@ def elementwise(op: Op, *, takes_truths: bool = False) -> Callable[..., TracedAr
 
 def each(graph: Recorder, op: Op, ids: Sequence[np.ndarray]) -> np.ndarray:
     """The nodes of one operation on arrays of nodes, which broadcast."""
-    if len({x.shape for x in ids}) > 1:
-        ids = np.broadcast_arrays(*ids)
-    node = graph.apply
-    flat = [node(op, *arguments) for arguments in zip(*[x.ravel().tolist() for x in ids], strict=True)]
-    return np.array(flat, dtype=np.int64).reshape(ids[0].shape)
+    shape = ids[0].shape
+    if any(x.shape != shape for x in ids):
+        shape = np.broadcast(*ids).shape
+        ids = [x if x.shape == shape else np.zeros(shape, np.int64) + x for x in ids]  # sooner than `np.broadcast_to`
+    entries = [x.ravel().tolist() for x in ids]
+    if len(entries) == 2:
+        flat = graph.each(op, *entries)
+    else:
+        flat = [graph.apply(op, *arguments) for arguments in zip(*entries, strict=True)]
+    return np.array(flat, dtype=np.int64).reshape(shape)
 
 
 def _swapped(function: Callable[..., TracedArray]) -> Callable[..., TracedArray]:
@@ -101,13 +106,15 @@ def _matmul(A: Any, B: Any, least: int) -> TracedArray:
 
 def _summed(graph: Recorder, rows: list[list[int]], columns: list[list[int]]) -> list[int]:
     node, flat = graph.apply, []
-    skipped = (
-        graph.constant(0.0) if isinstance(graph, Rewriter) else None
-    )  # it would leave such products out one by one
+    if not isinstance(graph, Rewriter):
+        for row in rows:
+            flat += [folded(graph, Op.ADD, graph.each(Op.MUL, row, column), 0.0) for column in columns]
+        return flat
+    zero = graph.zero  # products with it would be left out one by one
     for row in rows:
-        places = [k for k, x in enumerate(row) if x != skipped]
+        places = [(k, x) for k, x in enumerate(row) if x != zero]
         for column in columns:
-            products = [node(Op.MUL, row[k], column[k]) for k in places]
+            products = [node(Op.MUL, x, column[k]) for k, x in places if column[k] != zero]
             flat.append(folded(graph, Op.ADD, products, 0.0))
     return flat
 

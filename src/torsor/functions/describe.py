@@ -163,6 +163,7 @@ class Public(NamedTuple):
     derivatives: Derivatives | None = None
     same_as: str | None = None
     loops: Loops | None = None
+    likely: Rivals | None = None
 
     def robot_for(self, robot: Robot) -> Robot:
         """The robot to trace with."""
@@ -171,6 +172,10 @@ class Public(NamedTuple):
     def algorithms(self, robot: Robot) -> Sequence[Algorithm]:
         """All algorithms that give the result for a robot."""
         return [self.algorithm] if self.rivals is None else self.rivals(robot)
+
+    def likely_algorithms(self, robot: Robot) -> Sequence[Algorithm]:
+        """Those among which the shortest is, as far as the structure of the robot tells: tracing takes most of a first call."""
+        return self.algorithms(robot) if self.likely is None else self.likely(robot)
 
     def arrays_for(self, robot: Robot) -> ArrayForm | None:
         """The form by whole arrays, if that is how it is evaluated for a robot whose numbers are known."""
@@ -190,10 +195,10 @@ class Public(NamedTuple):
         return PROGRAMS.get((self, request.robot.digest, *request[2:]), lambda: self.shortest(request)[1])
 
     def shortest(self, request: Request) -> tuple[Algorithm, Program]:
-        """Of all algorithms for the same numbers, the one with the fewest operations, and its program."""
+        """Of the likely algorithms for the same numbers, the one with the fewest operations, and its program."""
         robot, budget = request.robot if request.groups else self.robot_for(request.robot), Budget()
         found = []
-        for algorithm in self.algorithms(request.robot):
+        for algorithm in self.likely_algorithms(request.robot):
             with contextlib.suppress(TooLong):
                 found.append((algorithm, program_of(algorithm, robot, request, self.outputs, budget)))
         shortest = min(found, key=lambda pair: sum(count(pair[1]).values()))

@@ -88,6 +88,7 @@ def public(
     derivatives: Derivatives | None = None,
     same_as: str | None = None,
     loops: Loops | None = None,
+    likely: Rivals | None = None,
     registered: bool = True,
     module: str | None = None,
 ) -> Callable[P, R]:
@@ -99,10 +100,11 @@ def public(
     robots for which it would be too long to compile; ``graph`` makes the program in another way for small robots.
     ``derivatives`` says which public function JAX is to differentiate it by. ``same_as`` names another public function that
     gives the same numbers by other algorithms; tests compare all that are known here with each other. ``loops``: the algorithm
-    of a robot that runs as loops, if there is one (`torsor.compile` with ``small=True``).
-    ``registered``: it is one of torsor's public functions (`PUBLIC`), not a step of one. ``module``: the caller's, if None.
+    of a robot that runs as loops, if there is one (`torsor.compile` with ``small=True``). ``likely``: the rivals that are tried,
+    where the structure of a robot tells that others are longer. ``registered``: it is in `PUBLIC`, and no step of another.
     """
-    about = Public(algorithm, Outputs.of(result), joint_space, rivals, arrays, graph, derivatives, same_as, loops)
+    gives = Outputs.of(result)
+    about = Public(algorithm, gives, joint_space, rivals, arrays, graph, derivatives, same_as, loops, likely)
     function = Dispatcher(about).entry
     place = module or sys._getframe(1).f_globals["__name__"]
     function.describe(algorithm, place, help_text(algorithm, about.outputs))
@@ -284,7 +286,7 @@ def _called(about: Public, robot: Robot, args: tuple[Any, ...], kwargs: Mapping[
 @remembered(256)
 def _cheapest(about: Public, robot: Robot) -> Algorithm:
     """The rival with the fewest operations for a robot, optional inputs apart."""
-    candidates = about.algorithms(robot)
+    candidates = about.likely_algorithms(robot)
     if len(candidates) == 1:
         return candidates[0]
     hints = inspect.signature(about.algorithm).parameters

@@ -66,7 +66,7 @@ def assemble(
     # Outputs count: each is stored, in a group of states after it was transposed, by as many instructions as there are lanes.
     length = len(live) - len(folded) + len(program.roots()) * (1 if widest == 1 else TRANSPOSED)
     has_blocks = any(program.graph.ops[node] is Op.BLOCK for node in live)
-    cut = plan(program, whole, piece, target.fma) if length > whole or has_blocks else None
+    cut = plan(program, whole, piece, target.fma, folded=folded) if length > whole or has_blocks else None
     declared: set[str] = set()
     text: list[str] = []
     shared: dict[str, str] = {}

@@ -7,7 +7,7 @@ loop over slots: its arguments are picked by a table of slots, and all that it m
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from typing import NamedTuple
 
 from torsor.compiler.graph import TRUTH_VALUED, Block, Calls, Graph, Op, Product, Program
@@ -63,24 +63,28 @@ class Plan(NamedTuple):
         return iter(seen.values())
 
 
-def plan(program: Program, whole: int, piece: int, fma: bool, known: dict[str, Plan] | None = None) -> Plan:
+def plan(
+    program: Program,
+    whole: int,
+    piece: int,
+    fma: bool,
+    known: dict[str, Plan] | None = None,
+    folded: set[int] | None = None,
+) -> Plan:
     """Cut a program at its blocks, and one of more than ``whole`` nodes and outputs into pieces of about ``piece`` nodes.
 
-    ``known``: plans of programs called, by digest. A slot is used again once the last step that reads it is done; those of
-    blocks stay. Truth values do not cross a cut: a piece makes those it needs. Constants that a block or an output takes are
-    stored by the first piece.
+    ``known``: plans of programs called, by digest; ``folded``: the products of the program that are folded into sums, if that is
+    known. A slot is used again once the last step that reads it is done; those of blocks stay. Truth values do not cross a cut: a
+    piece makes those it needs. Constants that a block or an output takes are stored by the first piece.
     """
     known = {} if known is None else known
     graph, live, roots = program.graph, program.live(), program.roots()
-    folded = folded_products(program, live, fma)
+    folded = folded_products(program, live, fma) if folded is None else folded
     printed = [n for n in live if n not in folded]
     pieces, home = _cut(graph, printed, piece if len(printed) + len(roots) > whole else whole)
     end = len(pieces)
     truths = [_truths(graph, nodes) for nodes in pieces]
-    needs = [
-        sorted({x for node in (*nodes, *made) for x in _arguments(graph, node, folded)})
-        for nodes, made in zip(pieces, truths, strict=True)
-    ]
+    needs = [sorted(_needed(graph, (*nodes, *made), folded)) for nodes, made in zip(pieces, truths, strict=True)]
     last = {node: k for k, wanted in enumerate(needs) for node in wanted if home.get(node, -1) != k}
     last |= dict.fromkeys(roots, end)
     constants = [node for node in last if graph.ops[node] is Op.CONSTANT]
@@ -168,20 +172,24 @@ def _working(step: Chunk | BlockStep) -> int:
 def _truths(graph: Graph, nodes: list[int]) -> set[int]:
     """The truth values that some of ``nodes`` depend on directly."""
     found: set[int] = set()
-    waiting = list(nodes)
+    waiting = list(nodes) if graph.truths else []
     while waiting:
         for x in graph.args[waiting.pop()]:
-            if graph.ops[x] in TRUTH_VALUED and x not in found:
+            if x in graph.truths and x not in found:
                 found.add(x)
                 waiting.append(x)
     return found
 
 
-def _arguments(graph: Graph, node: int, folded: Set[int]) -> list[int]:
-    """The numbers a node reads: its arguments, or for a product folded into it the product's own; constants only for blocks."""
-    if graph.ops[node] is Op.BLOCK:
-        return list(graph.args[node])
-    result: list[int] = []
-    for x in graph.args[node]:
-        result += graph.args[x] if x in folded else [x]
-    return [x for x in result if graph.ops[x] is not Op.CONSTANT and graph.ops[x] not in TRUTH_VALUED]
+def _needed(graph: Graph, nodes: Iterable[int], folded: Set[int]) -> set[int]:
+    """The numbers that nodes read: arguments, or for a product folded into one the product's own; constants only for blocks."""
+    found: set[int] = set()
+    for node in nodes:
+        if graph.ops[node] is Op.BLOCK:  # alone
+            return set(graph.args[node])
+        for x in graph.args[node]:
+            if x in folded:
+                found.update(graph.args[x])
+            else:
+                found.add(x)
+    return {x for x in found if graph.ops[x] is not Op.CONSTANT and x not in graph.truths}

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import functools
 import struct
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence, Set
+from itertools import chain
 from typing import NamedTuple
 
 from torsor.compiler.graph import BLOCKS, LIBRARY, TRUTH_VALUED, Op, Program, single
@@ -38,6 +40,7 @@ class Printer:
         self.tables = _DOUBLE if element == "double" else _SINGLE
         self.lines: list[str] = []
         self.declared: set[str] = set()
+        self._intrinsics: set[str] = set()  # those declared
         self._fresh = 0
         self._sine_and_cosine: str | None = None  # the function that computes both, if there is one
         self._near: list[str] | None = None  # where lanes may have sines of their own: which lanes have
@@ -59,8 +62,10 @@ class Printer:
     def call(self, name: str, *args: str) -> str:
         """A call of an intrinsic on values of the working type."""
         full = f"@llvm.{name}.{self.suffix}"
-        self.declared.add(f"declare {self.type} {full}({', '.join([self.type] * len(args))})")
-        return self.line(f"call {self.type} {full}({', '.join(f'{self.type} {x}' for x in args)})")
+        if name not in self._intrinsics:
+            self._intrinsics.add(name)
+            self.declared.add(f"declare {self.type} {full}({', '.join([self.type] * len(args))})")
+        return self.line(f"call {self.type} {full}({self.type} {f', {self.type} '.join(args)})")
 
     def binary(self, operation: str, x: str, y: str) -> str:
         """An arithmetic instruction."""
@@ -109,12 +114,14 @@ class Printer:
         trigonometry: dict[int, tuple[str, str]] = {}
         for node in nodes:
             op, args = graph.ops[node], graph.args[node]
-            if op is Op.CONSTANT:
-                values[node] = self.number(graph.values[node])
-            elif op is Op.INPUT or node in folded:
+            if op is Op.INPUT or node in folded:
                 continue
-            elif op in (Op.ADD, Op.SUB):
+            if op is Op.MUL:
+                values[node] = self.binary("fmul", values[args[0]], values[args[1]])
+            elif op is Op.ADD or op is Op.SUB:
                 values[node] = self._sum(op, args[0], args[1], values, folded)
+            elif op is Op.CONSTANT:
+                values[node] = self.number(graph.values[node])
             elif op in (Op.SIN, Op.COS):
                 if args[0] not in trigonometry:
                     trigonometry[args[0]] = self.sine_and_cosine(values[args[0]])
@@ -125,11 +132,13 @@ class Printer:
     def _sum(self, op: Op, x: int, y: int, values: dict[int, str], folded: Set[int]) -> str:
         args = self.program.graph.args
         if y in folded:
-            a, b = (values[k] for k in args[y])
-            return self.multiply_add(self.negate(a) if op is Op.SUB else a, b, values[x])
+            a, b = args[y]
+            first, second = values[a], values[b]
+            return self.multiply_add(self.negate(first) if op is Op.SUB else first, second, values[x])
         if x in folded:
-            a, b = (values[k] for k in args[x])
-            return self.multiply_add(a, b, self.negate(values[y]) if op is Op.SUB else values[y])
+            a, b = args[x]
+            first, second = values[a], values[b]
+            return self.multiply_add(first, second, self.negate(values[y]) if op is Op.SUB else values[y])
         return self.binary("fadd" if op is Op.ADD else "fsub", values[x], values[y])
 
     def shared_sine_and_cosine(self, name: str, attributes: str) -> Iterator[str]:
@@ -246,7 +255,6 @@ def _sign(p: Printer, x: str) -> str:
 
 
 _PRINTERS: dict[Op, Callable[..., str]] = {
-    Op.MUL: lambda p, x, y: p.binary("fmul", x, y),
     Op.DIV: lambda p, x, y: p.binary("fdiv", x, y),
     Op.NEG: lambda p, x: p.negate(x),
     Op.SQRT: lambda p, x: p.call("sqrt", x),
@@ -264,7 +272,7 @@ _PRINTERS: dict[Op, Callable[..., str]] = {
     Op.SELECT: lambda p, c, x, y: p.select(c, x, y),
     **{op: lambda p, *x, name=name: p.library(name, *x) for op, (name, _) in LIBRARY.items()},
 }
-assert set(_PRINTERS) | {Op.CONSTANT, Op.INPUT, Op.ADD, Op.SUB, Op.SIN, Op.COS, *BLOCKS} == set(Op)
+assert set(_PRINTERS) | {Op.CONSTANT, Op.INPUT, Op.ADD, Op.SUB, Op.MUL, Op.SIN, Op.COS, *BLOCKS} == set(Op)
 assert set(_PRINTERS) >= TRUTH_VALUED
 
 
@@ -285,16 +293,12 @@ def folded_products(program: Program, live: Sequence[int], fma: bool) -> set[int
     folded: set[int] = set()
     if not fma:
         return folded
-    uses = [0] * len(graph)
+    ops, args, wanted = graph.ops, graph.args, set(program.roots())  # an output is wanted as itself
+    uses = Counter(chain.from_iterable(map(args.__getitem__, live)))
     for node in live:
-        for x in graph.args[node]:
-            uses[x] += 1
-    for node in program.roots():
-        uses[node] += 2  # an output is wanted as itself
-    for node in live:
-        if graph.ops[node] in (Op.ADD, Op.SUB):
-            for x in reversed(graph.args[node]):
-                if graph.ops[x] is Op.MUL and uses[x] == 1:
+        if ops[node] is Op.ADD or ops[node] is Op.SUB:
+            for x in reversed(args[node]):
+                if ops[x] is Op.MUL and uses[x] == 1 and x not in wanted:
                     folded.add(x)
                     break
     return folded

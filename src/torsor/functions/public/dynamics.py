@@ -22,12 +22,38 @@ from torsor.mechanics.regressors import energy_and_momentum_regressors as energi
 from torsor.model import Robot
 
 LONG = 4  # joints that carry a link, on average, from which on the mass matrix in root axes is tried: eight in a row
+CHAIN = 10  # joints of one freedom in a row, from which on it is surely the shorter one
+# Mean `_depth` up to which the factorised road is surely the shorter, and from which on articulated bodies are: where all joints
+# have one freedom, and elsewhere. Between them, as for an arm of twelve joints or a quadruped, both are tried.
+SINGLE, ANY = (5.0, 8.0), (0.0, 9.0)
 
 
 def _forward_algorithms(robot: Robot) -> list[Algorithm]:
     """Both algorithms for the acceleration where both are sound; refuses a robot with a joint that moves nothing."""
     singular_mass_matrix.refuse_idle_joints(robot)
     return forward.sound_algorithms(robot)
+
+
+def _likely_forward_algorithms(robot: Robot) -> list[Algorithm]:
+    """Those of the two that may be the shorter one by five percent or more, as the depth of the robot tells."""
+    sound, depth = _forward_algorithms(robot), _depth(robot)
+    shallow, deep = SINGLE if _has_single_freedoms(robot) else ANY
+    if len(sound) == 1 or shallow < depth < deep:
+        return sound
+    return [forward.articulated_body_acceleration if depth >= deep else forward.factorised_acceleration]
+
+
+def _depth(robot: Robot) -> float:
+    """Freedoms from the base to a freedom and with it, the mean of all: 4 for an arm of seven joints."""
+    s, total = robot.structure, 0
+    freedoms = [s.kind_of(i).nv for i in range(robot.n)]
+    for i, own in enumerate(freedoms):
+        total += own * sum(freedoms[j] for j in s.path_to_base(i)[1:]) + own * (own + 1) // 2
+    return total / max(1, sum(freedoms))
+
+
+def _has_single_freedoms(robot: Robot) -> bool:
+    return all(robot.structure.kind_of(i).nv == 1 for i in range(robot.n))
 
 
 def _either(*algorithms: Algorithm) -> Rivals:
@@ -42,6 +68,12 @@ def _mass_matrix_algorithms(robot: Robot) -> list[Algorithm]:
     carried_by = sum(len(robot.structure.path_to_base(i)) for i in range(robot.n))
     long: list[Algorithm] = [mass.mass_matrix_by_root_axes] if carried_by >= LONG * robot.n else []
     return [*long, mass.mass_matrix]
+
+
+def _likely_mass_matrix_algorithms(robot: Robot) -> list[Algorithm]:
+    """For long chains, the one in root axes; else both."""
+    is_chain = robot.structure.parents == tuple(range(-1, robot.n - 1)) and _has_single_freedoms(robot)
+    return [mass.mass_matrix_by_root_axes] if is_chain and robot.n >= CHAIN else _mass_matrix_algorithms(robot)
 
 
 def with_inverse(algorithm: Algorithm) -> Rivals:
@@ -60,6 +92,7 @@ inverse_dynamics = public(
     "tau",
     joint_space=True,
     rivals=_either(inverse.vector_inverse_dynamics, inverse.inverse_dynamics),
+    likely=_either(inverse.vector_inverse_dynamics),
     derivatives=Derivatives("inverse_dynamics_derivatives", ("q", "v", "a")),
     loops=lambda robot: inverse.looped_inverse_dynamics if is_revolute_chain(robot) else None,
 )
@@ -69,9 +102,12 @@ forward_dynamics = public(
     "a",
     joint_space=True,
     rivals=_forward_algorithms,
+    likely=_likely_forward_algorithms,
     derivatives=Derivatives("forward_dynamics_derivatives", ("q", "v", "tau")),
 )
-mass_matrix = public(mass.mass_matrix, "M", joint_space=True, rivals=_mass_matrix_algorithms)
+mass_matrix = public(
+    mass.mass_matrix, "M", joint_space=True, rivals=_mass_matrix_algorithms, likely=_likely_mass_matrix_algorithms
+)
 inverse_mass_matrix = public(
     mass.inverse_mass_matrix, "M_inverse", joint_space=True, rivals=with_inverse(mass.inverse_mass_matrix)
 )
