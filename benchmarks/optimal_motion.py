@@ -1,7 +1,12 @@
-"""Optimal motions: a Panda with least torque beside an SQP written by hand, and random problems from the straight line."""
+"""Optimal motions: a Panda with least torque beside an SQP written by hand, and random problems from the straight line.
+
+``python benchmarks/optimal_motion.py 200`` solves so many random problems, and names each that was not solved.
+"""
 
 from __future__ import annotations
 
+import os
+import sys
 import time
 from collections import Counter
 
@@ -19,7 +24,8 @@ SLOWER = 1.5  # times the duration that velocity limits alone allow
 def measure(rounds: int) -> dict[str, float]:
     """Iterations, residuals and ratios of one problem; success and time of random ones."""
     torsor.set_threads(1)
-    table = one_problem(rounds) | random_problems(EACH if rounds > 3 else 10)
+    full = rounds > 3
+    table = one_problem(rounds) | random_problems(EACH if full else 10) | one_batch(200 if full else 40)
     print("\noptimal motions")
     for name, value in table.items():
         print(f"  {name:<78}{value:14,.4g}")
@@ -49,12 +55,12 @@ def one_problem(rounds: int) -> dict[str, float]:
 
 
 def random_problems(each: int) -> dict[str, float]:
-    """End points uniform in the middle 80 % of the joint ranges, from the straight line."""
-    rng, count, seconds, table = np.random.default_rng(7), 0, 0.0, {}
+    """From the straight line, of each robot as many; those that are not solved are printed."""
+    count, seconds, table = 0, 0.0, {}
     outcome: Counter[str] = Counter()
-    for robot in (torsor.robots.panda(), torsor.robots.ur5(), torsor.robots.iiwa()):
-        low, high, speed = (np.array(x) for x in (robot.limits.lower, robot.limits.upper, robot.limits.velocity))
-        ends = 0.5 * (low + high) + 0.4 * (high - low) * rng.uniform(-1.0, 1.0, (each, 2, robot.nv))
+    for robot, ends in problems_of(each):
+        speed = np.array(robot.limits.velocity)
+        torsor.motion.optimal(robot, *ends[0], duration=5.0, iterations=1)  # compiles what the robot needs
         steps = []
         for q0, q1 in ends:
             duration = SLOWER * float((np.abs(q1 - q0) / speed).max())
@@ -69,8 +75,33 @@ def random_problems(each: int) -> dict[str, float]:
         table[f"random problems of {robot.name}: median of iterations"] = float(np.median(steps))
     for name in ("solved", "infeasible", "not converged"):
         table[f"random problems {name}, percent"] = 100.0 * outcome[name] / count
-    table["random problems a minute on one core (goal: 1,000 on all cores)"] = 60.0 * count / seconds
+    table["random problems a minute of processor time (goal: 1,000)"] = 60.0 * count / seconds
     return table
+
+
+def one_batch(count: int) -> dict[str, float]:
+    """Random problems of the Panda with one duration in one call, by two processes; processor time of all of them."""
+    ((robot, ends), *_) = problems_of(count)
+    speed = np.array(robot.limits.velocity)
+    duration = SLOWER * float((np.abs(ends[:, 1] - ends[:, 0]) / speed).max())
+    torsor.set_threads(2)
+    before = sum(os.times()[:4])
+    found = torsor.motion.optimal(robot, ends[:, 0], ends[:, 1], duration=duration)
+    seconds = sum(os.times()[:4]) - before
+    torsor.set_threads(1)
+    return {
+        f"{count} of the Panda in one call, two processes: problems a minute and core": 60.0 * count / seconds,
+        "of these solved, percent": 100.0 * float(found.converged.mean()),
+    }
+
+
+def problems_of(each: int) -> list[tuple[torsor.Robot, np.ndarray]]:
+    """Robots, and for each end points (each, 2, nq) uniform in the middle 80 % of its joint ranges."""
+    rng, found = np.random.default_rng(7), []
+    for robot in (torsor.robots.panda(), torsor.robots.ur5(), torsor.robots.iiwa()):
+        low, high = (np.array(x) for x in (robot.limits.lower, robot.limits.upper))
+        found.append((robot, 0.5 * (low + high) + 0.4 * (high - low) * rng.uniform(-1.0, 1.0, (each, 2, robot.nv))))
+    return found
 
 
 def by_hand(arm: torsor.Robot):
@@ -136,3 +167,9 @@ def by_hand(arm: torsor.Robot):
         return merit(x, price)
 
     return run
+
+
+if __name__ == "__main__":
+    torsor.set_threads(1)
+    for what, value in random_problems(-(-int(sys.argv[1]) // 3)).items():
+        print(f"{what:<78}{value:14,.4g}")

@@ -51,7 +51,7 @@ def main() -> None:
     rounds = 3 if options.quick else 7
     chosen = options.robots.split(",") if options.robots else ["panda7"] if options.quick else None
     if options.geometry or options.derivatives or options.calls or options.simulation or options.motion:
-        machine()
+        about = machine()
         tables = {}
         if options.calls:
             tables["calls"] = calling.measure(rounds)
@@ -66,7 +66,7 @@ def main() -> None:
             tables |= motions(rounds)
         show_slow_cells(tables)
         if options.save:
-            merge(options.save, tables)
+            merge(options.save, tables, about)
         return
     names = chosen or FULL
     report = {"machine": machine(), "single": {}, "batch": {}, "operations": {}, "start": starting()}
@@ -90,12 +90,13 @@ def main() -> None:
             json.dump(report, file, indent=1)
 
 
-def merge(path: str, part: dict) -> None:
-    """Put one part of a report into a file that holds the others."""
+def merge(path: str, part: dict, about: dict[str, str]) -> None:
+    """Put one part of a report into a file that holds the others, with the machine that it comes from."""
     with open(path) as file:
         report = json.load(file)
+    machines = report.get("machines", {}) | dict.fromkeys(part, about)
     with open(path, "w") as file:
-        json.dump(report | part, file, indent=1)
+        json.dump(report | part | {"machines": machines}, file, indent=1)
 
 
 def motions(rounds: int) -> dict[str, dict[str, float]]:

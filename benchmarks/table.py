@@ -6,6 +6,8 @@ import json
 import math
 import sys
 
+MOTION = ("optimal motion", "time optimal", "optimal control")
+
 
 def main(source: str) -> None:
     with open(source) as file:
@@ -37,6 +39,7 @@ def main(source: str) -> None:
     ]
     print("\nLoading a URDF, ms: " + ", ".join(shown))
     show_geometry(report)
+    show_motion(report)
     print("\nFloors, ns a state: " + ", ".join(f"{who} {t:,.1f}" for who, t in report["floor"].items()))
 
 
@@ -74,6 +77,16 @@ def show_geometry(report: dict) -> None:
                 print(
                     f"| {robot} | the same from Pinocchio's Coriolis matrices | {t['pinocchio, one']:,.2f} | | | | | |"
                 )
+
+
+def show_motion(report: dict) -> None:
+    """Optimal motions, paths in least time and optimal control; each on the machine that it was measured on."""
+    for name in MOTION:
+        if name in report:
+            about = report.get("machines", {}).get(name, report["machine"])
+            print(f"\n{name.capitalize()} ({', '.join(about[key] for key in ('cpu', 'date'))}):\n\n| | |\n|---|---|")
+            for what, value in report[name].items():
+                print(f"| {what} | {value:,.4g} |")
 
 
 def show_growth(report: dict) -> None:

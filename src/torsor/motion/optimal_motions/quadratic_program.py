@@ -1,7 +1,7 @@
 """The quadratic program of a step: the least gᵀs + ½ sᵀH s + ρ t with l − t ≤ c + A s ≤ u + t, t ≥ 0, for one t.
 
-There are thousands of limits and a few that matter, so rows are made when they are first needed. With t = 0 the dual method of
-Goldfarb and Idnani [GI83] starts from the active limits of the step before. Where limits contradict each other, PIQP [SJL23]
+There are thousands of limits and a few that matter, so rows are made when they are first needed. With t = 0 a dual active-set
+method (`nearest_point`) starts from the active limits of the step before. Where limits contradict each other, PIQP [SJL23]
 finds the t: with the rows that are near, to which those that its solution passes are added.
 """
 
@@ -14,14 +14,14 @@ import numpy as np
 
 from torsor.arrays.typing import Array
 from torsor.errors import needed
+from torsor.motion.optimal_motions.nearest_point import NearestPoint
+from torsor.motion.optimal_motions.nearest_point_code import KEPT
 
 MOST_CHANGES = 1000  # of the set of active limits
-DEAREST = 1e8  # a limit that costs more contradicts others
-DEPENDENT = 1e-7  # part of a row that others do not have, below which it depends on them
 ROUNDS = 12  # of PIQP with more rows
 PRECISION = 1e-9  # of PIQP
-KEPT = 1e-9  # by so much, in units of the scales, a row may be passed
 NEAR = 0.05  # rows with less room than this are taken at first
+MANY = 4  # times as many rows as unknowns: of more that are passed at once, only the peaks are taken
 LARGE = 300  # unknowns from which on matrices are sparse
 
 
@@ -62,6 +62,14 @@ class Rows:
             self._A = np.concatenate([self._A, made])
         return self._A[self._place[index]]
 
+    def beside(self, chosen: Array) -> Array:
+        """Rows (k,) that are chosen (N M,), with those of the nodes before and after."""
+        table = chosen.reshape(self.shape)
+        wider = table.copy()
+        wider[1:] |= table[:-1]
+        wider[:-1] |= table[1:]
+        return np.flatnonzero(wider)
+
     def peaks(self, excess: Array, beyond: float) -> Array:
         """Rows of which ``excess`` (N M,) is largest among neighbours in time and larger than ``beyond``."""
         table = excess.reshape(self.shape)
@@ -77,164 +85,36 @@ def solve(H: Array, L: Array, g: Array, rows: Rows, sides: Array, price: float) 
 
 
 def _dual(L: Array, g: Array, rows: Rows, sides: Array) -> Step | None:
-    """The active limits one at a time, from a guess [GI83]; None if no step keeps all limits.
+    """By active limits, one at a time, from a guess; None if no step keeps all limits.
 
-    With ŝ = Lᵀ s it is the point nearest to ŝ₀ = −L⁻¹ g within ŷ_i·ŝ ≤ b_i, with ŷ_i = ± L⁻¹ a_i. All that is kept on the way is
-    optimal for the limits in the set so far: multipliers have the right sign, and each limit that is passed comes in in turn.
+    With ŝ = Lᵀ s it is the point nearest to ŝ₀ = −L⁻¹ g within l ≤ ŷ_i·ŝ ≤ u, with ŷ_i = L⁻¹ a_i (`NearestPoint`).
     """
     from scipy.linalg import lapack
 
-    work = _Nearest(rows, L, -lapack.dtrtrs(L, g, lower=1)[0])
-    work.start(np.where(rows.equal, 1.0, sides))
-    for _ in range(MOST_CHANGES):
-        entering = work.passed()
-        if entering is None:
-            work.settle()
-            s = lapack.dtrtrs(L, work.point, lower=1, trans=1)[0]
-            moved = rows.changes(s)
-            excess = np.maximum(moved - rows.above, rows.below - moved)
-            excess[work.index] = -np.inf
-            beyond = rows.peaks(excess, KEPT)
-            if not len(beyond):
-                full = np.zeros(len(sides))
-                full[work.index] = work.multipliers * work.signs
-                return Step(s, full.reshape(rows.shape), 0.0)
-            work.look_at(beyond)
-        elif not work.enter(*entering):
+    nearest = NearestPoint(-lapack.dtrtrs(L, g, lower=1)[0])
+    known = np.zeros(0, int)
+    guess = np.where(rows.equal, 1.0, sides)
+    more, is_known = rows.beside(guess != 0.0), np.zeros(len(guess), bool)
+    guessed = np.flatnonzero(guess[more])
+    nearest.begin_with(guessed, guess[more][guessed])
+    while True:
+        if len(more):
+            known, is_known[more] = np.append(known, more), True
+            Y = lapack.dtrtrs(L, rows.of(more).T, lower=1)[0].T
+            nearest.add(Y, rows.below[more], rows.above[more], rows.equal[more])
+        if not nearest.approach(MOST_CHANGES):
             return None
-    return None
-
-
-class _Nearest:
-    """The point nearest to another within half-spaces, by a set of active ones."""
-
-    def __init__(self, rows: Rows, L: Array, start: Array) -> None:
-        self.rows, self.L, self.point, self._free = rows, L, start, start
-        self.index, self.signs, self.multipliers = np.zeros(0, int), np.zeros(0), np.zeros(0)
-        self.Y = np.zeros((0, len(start)))
-        """ŷ of the active ones, with their signs."""
-        self._known = np.zeros(0, int)
-        self._place = np.full(len(rows.above), -1)
-        self._all = np.zeros((0, len(start)))
-        self._above, self._below = np.zeros(0), np.zeros(0)
-        self._resting = np.zeros(0)  # −∞ for active ones, which cannot be passed
-
-    def start(self, sides: Array) -> None:
-        """Take the guess in as far as multipliers have the right sign."""
-        from scipy.linalg import lapack
-
-        chosen = np.flatnonzero(sides)
-        self.look_at(chosen)
-        while len(chosen):
-            signs, Y = sides[chosen], self._of(chosen) * sides[chosen][:, None]
-            bounds = self._bounds(chosen, signs)
-            S = Y @ Y.T
-            _, order, rank, _ = lapack.dpstrf(S, tol=DEPENDENT**2 * float(S.max()), lower=1)
-            if rank < len(chosen):  # of rows that depend on each other, as of neighbours in time, some will do
-                chosen = chosen[np.sort(order[:rank] - 1)]
-                continue
-            factor, info = lapack.dpotrf(S, lower=1)
-            if info:
-                break
-            multipliers = lapack.dpotrs(factor, Y @ self._free - bounds, lower=1)[0]
-            good = (multipliers >= 0.0) | self.rows.equal[chosen]
-            if good.all():
-                self.index, self.signs, self.multipliers, self.Y = chosen, signs, multipliers, Y
-                self.point = self._free - multipliers @ Y
-                self._resting[self._place[chosen]] = -np.inf
-                return
-            chosen = chosen[good]
-        equal = np.flatnonzero(self.rows.equal)
-        self.look_at(equal)
-
-    def look_at(self, index: Array) -> None:
-        """More rows among which those that are passed are looked for."""
-        from scipy.linalg import lapack
-
-        index = index[self._place[index] < 0]
-        if len(index):
-            made = lapack.dtrtrs(self.L, self.rows.of(index).T, lower=1)[0].T
-            self._place[index] = len(self._known) + np.arange(len(index))
-            self._known = np.append(self._known, index)
-            self._all = np.concatenate([self._all, made])
-            self._above, self._below = self.rows.above[self._known], self.rows.below[self._known]
-            self._resting = np.append(self._resting, np.zeros(len(index)))
-
-    def passed(self) -> tuple[int, float] | None:
-        """The known limit that is passed furthest, and its side."""
-        if not len(self._known):
-            return None
-        moved = self._all @ self.point
-        above, below = moved - self._above, self._below - moved
-        excess = np.maximum(above, below) + self._resting
-        k = int(excess.argmax())
-        if excess[k] <= KEPT:
-            return None
-        return int(self._known[k]), 1.0 if above[k] >= below[k] else -1.0
-
-    def enter(self, index: int, sign: float) -> bool:
-        """Move until a limit is kept, letting others go whose multipliers become zero; False if that cannot be."""
-        y = sign * self._all[self._place[index]]
-        bound, own = float(self.rows.above[index] if sign > 0.0 else -self.rows.below[index]), 0.0
-        held = self.rows.equal[self.index]
-        while True:
-            shares = self._shares(y)
-            way = y - shares @ self.Y
-            size = float(way @ way)
-            first, until = -1, np.inf
-            if len(shares):
-                ratios = np.full(len(shares), np.inf)
-                np.divide(self.multipliers, shares, out=ratios, where=(shares > 1e-12) & ~held)
-                first = int(ratios.argmin())
-                until = float(ratios[first])
-            reach = (float(y @ self.point) - bound) / size if size > DEPENDENT**2 * float(y @ y) else np.inf
-            length = min(until, reach)
-            if not length < np.inf:
-                return False
-            if reach < np.inf:
-                self.point = self.point - length * way
-            self.multipliers, own = self.multipliers - length * shares, own + length
-            if own > DEAREST:
-                return False
-            if reach <= until:
-                self.index, self.signs = np.append(self.index, index), np.append(self.signs, sign)
-                self.multipliers, self.Y = np.append(self.multipliers, own), np.concatenate([self.Y, y[None]])
-                self._resting[self._place[index]] = -np.inf
-                return True
-            self._resting[self._place[self.index[first]]] = 0.0
-            left = np.ones(len(self.index), bool)
-            left[first] = False
-            self.index, self.signs, self.multipliers = self.index[left], self.signs[left], self.multipliers[left]
-            self.Y, held = self.Y[left], held[left]
-
-    def settle(self) -> None:
-        """Meet the active limits to rounding, which many moves have lost."""
-        from scipy.linalg import lapack
-
-        if not len(self.index):
-            return
-        bounds = self._bounds(self.index, self.signs)
-        factor, info = lapack.dpotrf(self.Y @ self.Y.T, lower=1)
-        for _ in range(2 if not info else 0):
-            change = lapack.dpotrs(factor, self.Y @ self.point - bounds, lower=1)[0]
-            self.multipliers, self.point = self.multipliers + change, self.point - change @ self.Y
-
-    def _shares(self, y: Array) -> Array:
-        """The combination of active rows that is nearest to y."""
-        from scipy.linalg import lapack
-
-        if not len(self.Y):
-            return np.zeros(0)
-        factor, info = lapack.dpotrf(self.Y @ self.Y.T, lower=1)
-        if info:
-            return np.asarray(np.linalg.lstsq(self.Y.T, y, rcond=None)[0])
-        return np.asarray(lapack.dpotrs(factor, self.Y @ y, lower=1)[0])
-
-    def _of(self, index: Array) -> Array:
-        return self._all[self._place[index]]
-
-    def _bounds(self, index: Array, signs: Array) -> Array:
-        return np.where(signs > 0.0, self.rows.above[index], -self.rows.below[index])
+        s = lapack.dtrtrs(L, nearest.point[: len(g)], lower=1, trans=1)[0]
+        moved = rows.changes(s)
+        excess = np.maximum(moved - rows.above, rows.below - moved)
+        excess[is_known] = -np.inf
+        more = np.flatnonzero(excess > KEPT)
+        if len(more) > MANY * len(g):
+            more = rows.peaks(excess, KEPT)
+        if not len(more):
+            multipliers = np.zeros(len(sides))
+            multipliers[known[nearest.active]] = nearest.prices
+            return Step(s, multipliers.reshape(rows.shape), 0.0)
 
 
 def _by_piqp(H: Array, g: Array, rows: Rows, sides: Array, price: float) -> Step:

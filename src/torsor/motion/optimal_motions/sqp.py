@@ -7,8 +7,9 @@ violation), exact for ρ above the sum of all multipliers. Limits that the linea
 price ρ, which grows while that helps [BNW08]. A step that the curvature of the limits spoils is corrected to second order [NW06,
 ch. 18].
 
-Limits are kept at nodes. When the iteration is near its end, they are looked at between nodes, and nodes are added where they
-are passed: an exchange for problems with infinitely many limits [HK93].
+Limits are kept at nodes. After small steps they are looked at between nodes, and nodes are added where they are passed: an
+exchange for problems with infinitely many limits [HK93]. While steps are large that would do harm: with new nodes the merit of
+the point is suddenly larger, and any step that keeps these limits would do, whatever it costs.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ LEAST = 1e-6  # curvature at first, of the largest
 FLAT = 2e-6  # of the largest pivot: smaller ones, which are roots of curvatures, are none
 STIFFEST, SOFTEST = 1.0, 1e-2  # of what negative eigenvalues are replaced by, in their absolute values
 SHORTEST = 1e-6  # part of a step
-NEAR, END = 0.1, 1e-3  # residuals from which on limits are looked at between nodes, and as closely as nodes may be
+NEAR = 0.1  # part of the largest unknown: after steps that are not larger, limits are looked at between nodes
+END = 1e-3  # residual from which on nodes may be as close to each other as they need
 
 
 class Residuals(NamedTuple):
@@ -63,6 +65,8 @@ class Progress:
     price: float = FIRST_PRICE
     stiffness: float = STIFFEST
     """Of directions of negative curvature: less of it while full steps succeed, for these are too short."""
+    moved: float = np.inf
+    """How far the last step went, in the unknown that it changed most."""
     history: list[tuple[float, float, float]] = field(default_factory=list)
     """Cost, violation and residual at each iterate."""
     evaluations: int = 0
@@ -79,21 +83,19 @@ def improve(problem: Problem, y: Array, *, iterations: int, tolerance: float, ov
 
 
 def _run(state: Progress, iterations: int, tolerance: float, overshoot: float) -> None:
-    looked = False
     while True:
         model = state.problem.model(state.point, state.multipliers)
         state.residuals = residuals(state, model)
         state.history.append((state.point.cost, state.point.violation, state.residuals.worst))
-        kept = state.point.violation <= tolerance
-        near = max(state.residuals.worst, state.point.violation) <= NEAR
-        looked = near and not looked and _refine(state, overshoot)
-        if looked:
+        if state.point.violation <= tolerance and state.residuals.worst <= tolerance:
+            state.converged = not _refine(state, overshoot)
+            if state.converged:
+                return
             continue
-        if kept and state.residuals.worst <= tolerance:
-            state.converged = True
-            return
         if state.iterations >= iterations or not _advance(state, model, tolerance):
             return
+        if state.moved <= NEAR * float(np.abs(state.point.y).max(initial=0.0)):
+            _refine(state, overshoot)
 
 
 def _refine(state: Progress, overshoot: float) -> bool:
@@ -146,10 +148,10 @@ def _advance(state: Progress, model: Model, tolerance: float) -> bool:
         return False
     moved, part = found
     state.stiffness = max(0.25 * state.stiffness, SOFTEST) if part == 1.0 else min(4.0 * state.stiffness, STIFFEST)
-    size = float(np.abs(moved.y - p.y).max(initial=0.0))
+    state.moved = float(np.abs(moved.y - p.y).max(initial=0.0))
     state.multipliers = state.multipliers + part * (step.multipliers / problem.scale - state.multipliers)
     state.point = moved
-    if moved.violation > tolerance and step.relaxed > 0.9 * p.violation and size < 1e-6:
+    if moved.violation > tolerance and step.relaxed > 0.9 * p.violation and state.moved < 1e-6:
         state.infeasible = state.price >= LAST_PRICE
         state.price = min(10.0 * state.price, LAST_PRICE)
         return not state.infeasible
