@@ -19,6 +19,11 @@ share with p = 5 and f = 100. What a task still lacks along such a direction is 
 what lower levels take there is at most 1e-4 of what is usual for each rad/s², and nothing when they are at rest. Out of reach is
 what `edge_of_reach` has, to the part 1 − σ²/θ; not what a motion bends towards, u·J̇(n) n > 0: beside a straight arm that is to
 fold a slope of 1e-8 leads on.
+
+Where limits are in the way of a level, directions of motions along these limits fade, and no others. Singular directions of all
+motions mix them with what the limits hold. A joint at its limit, of which the level wants a hundred times what it can have, has a
+part in each of them, and what these parts ask of the other joints adds up to their slope only if all count alike: of one alone
+the sign may be the wrong one, and lead away from the edge.
 """
 
 from __future__ import annotations

@@ -137,7 +137,7 @@ def next_level(before: Progress, aim: Aim, limits: Within | None, released: floa
         if blocked is None or not blocked.any():
             break
         on_limits = _in_the_open(before, aim, limits, blocked, released)
-        if on_limits.kept is None and not (found.at_edge or on_limits.weaker):  # nothing else than before
+        if on_limits.kept is None and unlimited.until == 1.0 and not (found.at_edge or on_limits.weaker):  # as before
             break
         until = found.until
         found, others = _solved(before, aim, on_limits, (blocked, unlimited.kept), limits)
@@ -245,19 +245,21 @@ def _in_the_open(before: Progress, aim: Aim, limits: Within | None, blocked: Arr
     U, sizes, Vt = singular_values(A if before.is_whole else A.dot(Z))
     parts, kept = lacking.dot(U), None
     split = Split(before.along(Vt.T).T, U, sizes, parts, len(sizes))
-    shares, lost = shares_of(split, nothing, edge, None if on_limits is None else on_limits.free)
-    rank, until = kept_rank(shares, released)
+    if on_limits is None:
+        shares, lost = shares_of(split, nothing, edge, None)
+        rank, until = kept_rank(shares, released)
+    else:  # of what limits are in the way of, directions along them alone fade
+        rank, lost, until = _rank(sizes, nothing), on_limits.lost, on_limits.until
     wanted, left = parts[:rank], Vt[rank:].T  # what no motion can change is left out
     if edge is not None:
-        split = split._replace(rank=rank)
         if on_limits is None:
+            split = split._replace(rank=rank)
             kept = _kept(kept_at_edge(edge, split, None), released)
+            if until < 1.0:
+                wanted = slowed(split, lost, kept, nothing, start, limits)
         else:
             kept = _kept(kept_at_edge(edge, on_limits.split, on_limits.free), released)
-            kept = slowed_on_limits(edge, on_limits.split, on_limits.lost, kept, nothing, start, limits)
-        if until < 1.0:
-            wanted = slowed(split, lost, kept, nothing, start, limits)
-        until = until if on_limits is None else min(until, on_limits.until)
+            kept = slowed_on_limits(edge, on_limits.split, lost, kept, nothing, start, limits)
     if kept is not None:
         until = min([until, *kept.shares.tolist()])
         left = left @ _free(kept.reserved @ (Z @ left), RANK)
