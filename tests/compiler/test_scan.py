@@ -7,6 +7,10 @@ import numpy as np
 import pytest
 
 import torsor
+from torsor.compiler.print.scan import Roles
+from torsor.compiler.scan import Scan
+from torsor.compiler.simplify import Level
+from torsor.compiler.trace import trace
 
 pytestmark = [pytest.mark.compiled, pytest.mark.tier("final")]
 ARM = torsor.robots.ur5()
@@ -98,3 +102,33 @@ def test_a_scan_can_be_pickled_and_copied():
     want = loop(steps=4, x=np.arange(3.0))["x"]
     for other in (pickle.loads(pickle.dumps(loop)), copy.deepcopy(loop)):
         np.testing.assert_array_equal(other(steps=4, x=np.arange(3.0))["x"], want)
+
+
+@pytest.mark.parametrize("at_once", [None, 20])
+@pytest.mark.parametrize("batch", [(), (1,), (3,), (2, 5)])
+def test_a_loop_backward_is_the_loop_of_what_is_turned_round(monkeypatch, batch, at_once):
+    """Also where it is cut into stretches between which Ctrl-C is heard, and in NumPy."""
+    if at_once is not None:
+        monkeypatch.setattr("torsor.compiler.scan.AT_ONCE", at_once)
+
+    def step(x, y, a, b):
+        return {"x": a * x + y, "y": y - b @ x, "double": 2.0 * x}
+
+    program = trace(step, {"x": (2,), "y": (), "a": (2,), "b": (2,)}, Level.FULL)
+    forward, backward = (Scan("steps", program, Roles(2, 1, 1, turned)) for turned in (False, True))
+    rng = np.random.default_rng(0)
+    given = {"x": rng.normal(size=(*batch, 2)), "y": 0.5, "b": np.array([0.3, -0.2])}
+    a = rng.uniform(0.5, 1.0, (*batch, 7, 2))
+    want = forward(steps=7, a=a[..., ::-1, :], **given)
+    for backend in ("compiled", "numpy"):
+        with torsor.backend(backend):
+            found = backward(steps=7, a=a, **given)
+            again = backward(steps=7, a=a, **given)
+        for name, x in want.items():
+            turned = np.flip(x, axis=len(batch))
+            if backend == "compiled":
+                np.testing.assert_array_equal(found[name], turned)
+                np.testing.assert_array_equal(again[name], turned)
+            np.testing.assert_allclose(found[name], turned, rtol=1e-13)
+    with pytest.raises(torsor.TorsorError, match="goes backward, and saves every step"):
+        backward(steps=7, every=2, a=a, **given)

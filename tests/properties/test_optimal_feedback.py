@@ -11,6 +11,10 @@ import torsor
 from torsor.control import ddp, lqr, lqr_along, mpc
 from torsor.control._ddp import programs_for
 from torsor.control.optimal_feedback.box import minimum_in_box
+from torsor.control.optimal_feedback.costs import final_cost, running_cost
+from torsor.control.optimal_feedback.models_by_velocity import ModelsByVelocity
+from torsor.control.optimal_feedback.models_of_any_step import ModelsOfAnyStep
+from torsor.control.optimal_feedback.programs import kernel_of_final
 from torsor.control.optimal_feedback.solver import Solver, Trust
 
 ARM = torsor.robots.planar2r()
@@ -41,6 +45,13 @@ def solver_of(robot, problem, steps, dt, method="semi_implicit_euler", second_or
     limit = np.full(robot.nv, np.inf)
     programs = programs_for(robot, problem["running"], problem["final"], method, second_order, False)
     return Solver(robot, programs, dt, dt * np.arange(steps + 1), -limit, limit, second_order, 1e-6)
+
+
+def gradient_of(solver, motions):
+    """The gradient of the whole cost by the forces, (P, N, nv)."""
+    N = motions.tau.shape[1]
+    where = {"q": motions.q[:, :N], "v": motions.v[:, :N], "tau": motions.tau, "t": solver.time[:N], "h": solver.h}
+    return solver.programs.models.expanded(where, motions.end, solver.lower, solver.upper)["by_tau"]
 
 
 def trusting(second_order=True):
@@ -143,9 +154,7 @@ def test_gradient_is_that_of_the_rollout_for_every_joint_kind(method="semi_impli
     solver = solver_of(robot, {"running": running, "final": final}, N, dt, method, second_order=False)
     tau = rng.normal(size=(1, N, robot.nv))
     motions = solver.begin(q0[None], v0[None], tau)
-    F, l = solver.programs.first(motions.q[0, :N], motions.v[0, :N], tau[0], solver.time[:N], dt).values()
-    end = solver.programs.final(motions.q[0, N], motions.v[0, N])
-    gradient = solver.programs.costate(steps=N, p=end["gradient"], F=F[::-1], l=l[::-1])["by_tau"][::-1]
+    gradient = gradient_of(solver, motions)
     step = 1e-5
     moves = step * np.concatenate([np.eye(N * robot.nv), -np.eye(N * robot.nv)]).reshape(-1, N, robot.nv)
     cost = solver.begin(np.tile(q0, (len(moves), 1)), np.tile(v0, (len(moves), 1)), tau + moves).cost
@@ -162,11 +171,8 @@ def test_second_order_is_newtons_method_for_all_forces_at_once(method):
 
     def gradient(tau):
         many = len(tau)
-        m = solver.begin(np.tile(q0, (many, 1)), np.tile(v0, (many, 1)), tau)
-        q, v, t = m.q[:, :N][:, ::-1], m.v[:, :N][:, ::-1], solver.time[:N][::-1]
-        F, l = solver.programs.first(q, v, tau[:, ::-1], t, dt).values()
-        end = solver.programs.final(m.q[:, N], m.v[:, N])
-        return solver.programs.costate(steps=N, p=end["gradient"], F=F, l=l)["by_tau"][:, ::-1].reshape(many, -1)
+        motions = solver.begin(np.tile(q0, (many, 1)), np.tile(v0, (many, 1)), tau)
+        return gradient_of(solver, motions).reshape(many, -1)
 
     step = 1e-5
     moves = step * np.eye(N * NV).reshape(-1, N, NV)
@@ -175,12 +181,50 @@ def test_second_order_is_newtons_method_for_all_forces_at_once(method):
     motions = solver.begin(q0[None], v0[None], tau)
     found = solver.models(motions, np.array([0]), trusting())
     assert found["sound"].all()
-    F = solver.programs.first(motions.q[0, :N], motions.v[0, :N], tau[0], solver.time[:N], dt)["F"]
+    near = torsor.linearise(ARM, motions.q[0, :N], motions.v[0, :N], tau[0], dt=dt, method=method)
     x, change = np.zeros(2 * NV), []
-    for k, feed, K in zip(range(N), found["feed"][0, ::-1], found["gains"][0, ::-1], strict=True):
+    for k, feed, K in zip(range(N), found["feed"][0], found["gains"][0], strict=True):
         change.append(feed + K @ x)
-        x = F[k] @ np.concatenate([x, change[-1]])
+        x = near.A[k] @ x + near.B[k] @ change[-1]
     assert_close(np.array(change), newton, 1e-6, scale=np.abs(newton).max())
+
+
+@pytest.mark.parametrize("backend", ["numpy", "compiled"])
+@pytest.mark.parametrize("case", ["free", "limits", "regular", "gaps", "no drive"])
+def test_models_by_velocity_are_those_of_any_step(case, backend):
+    """The same model of the cost, whether it is seen from the forces or from the velocities that they lead to."""
+    N, dt = 5, 0.05
+    problem = reach(np.array([0.5, -0.4]), force=1.0, end=1.0)
+    limit = {"limits": np.array([0.5, 4.0]), "no drive": np.array([np.inf, 0.0])}.get(case, np.full(NV, np.inf))
+    costs, rng = running_cost(ARM, problem["running"]), np.random.default_rng(0)
+    end = final_cost(ARM, problem["final"])
+    is_limited = case in ("limits", "no drive")
+    q, v, tau = (rng.normal(size=(2, N, 2)) for _ in range(3))
+    where = {"q": q, "v": v, "tau": np.clip(tau, -limit, limit), "t": 0.0, "h": dt}
+    gap = rng.normal(size=(2, N, 2 * NV)) if case == "gaps" else None
+    mu = np.array([0.0, 0.3]) if case == "regular" else np.zeros(2)
+    with torsor.backend(backend):
+        last = kernel_of_final(ARM, end)(q[:, -1], v[:, -1])
+        found = []
+        for models in (
+            ModelsByVelocity(ARM, costs, True, is_limited),
+            ModelsOfAnyStep(ARM, costs, "semi_implicit_euler", True, is_limited),
+        ):
+            near = models.expanded(where, last, -limit, limit)
+            near |= models.curved(where, near, np.ones((2, N)))
+            held = np.zeros(2, bool)
+            found.append(
+                (near, models.feedback(where, near, last, gap, mu, held, (-limit, limit)), models.scale(near, dt))
+            )
+    (near, feedback, scale), (expected_near, expected, expected_scale) = found
+    for name in ("p", "steepest", "by_tau"):
+        assert_close(near[name], expected_near[name], 1e-11, scale=np.abs(expected_near[name]).max())
+    assert (expected["least"][:, 0] > 0.0).all() and (feedback["least"][:, 0] > 0.0).all()
+    for name in ("feed", "gains", "p", "first", "second"):
+        assert_close(feedback[name], expected[name], 1e-9, scale=np.abs(expected[name]).max())
+    assert_close(scale, expected_scale, 1e-12)
+    if is_limited:
+        assert feedback["held"].any() and np.all(np.abs(where["tau"] + feedback["feed"]) <= limit + 1e-12)
 
 
 # Motions

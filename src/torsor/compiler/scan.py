@@ -38,7 +38,8 @@ class Scan:
     `torsor.scan` makes it. Call it with ``steps``, how many; and by name the initial state (*batch, *shape), per-step inputs
     (*batch, steps, *shape) and constants (*batch, *shape). ``every=k`` saves each k-th step; ``out=``: the dict of arrays to
     write to. It gives a dict of arrays (*batch, steps // every, *shape), first the state: entry j is what is there after
-    (j + 1) · every steps.
+    (j + 1) · every steps. One whose roles say backward begins with the last of its per-step inputs, and entry j of its results is
+    what is there after the step with entry j of these.
     """
 
     if TYPE_CHECKING:
@@ -91,6 +92,8 @@ class Scan:
                 f"scan {self.name!r}: steps must be a whole number, not negative, and every one of at least 1, got "
                 f"{steps!r:.40}, {every!r:.40}."
             )
+        if self.roles.backward and every != 1:
+            raise ArgumentError(f"scan {self.name!r} goes backward, and saves every step: leave out every={every}.")
         ports = self._ports(steps)
         if given.keys() != self._names:
             self._refuse_names(given)
@@ -193,7 +196,7 @@ class Scan:
         step, ports = self._source(), self.program.graph.inputs
         first, last = self.roles.state, self.roles.state + self.roles.inputs
         state = list(arrays[:first])
-        for t in range(steps):
+        for t in reversed(range(steps)) if self.roles.backward else range(steps):
             now = [
                 np.take(a, t, axis=a.ndim - len(p.shape) - 1)
                 for a, p in zip(arrays[first:last], ports[first:last], strict=True)
@@ -228,7 +231,7 @@ class Scan:
             area = ctypes.create_string_buffer(scratch + ALIGNMENT)
             last = -(-ctypes.addressof(area) // ALIGNMENT) * ALIGNMENT
             given = [(at + start * stride, stride) for (_, at), stride in zip(addresses, strides, strict=True)]
-            between = _Between(self.roles, sizes, given, length)
+            between = _Between(self.roles, sizes, given, length, steps)
             most = max(1, AT_ONCE * get_threads() // (self._operations * length))
             for done, now, apart in _stretches(steps // every * every, every, most):
                 places, gaps = zip(*between.operands(done, now, every), strict=True)
@@ -268,26 +271,34 @@ def _stretches(steps: int, every: int, most: int) -> Iterator[tuple[int, int, in
 class _Between:
     """Where the states of some trajectories are between stretches of steps: with the results, or in a place of its own.
 
-    ``given`` has the address and stride of every operand, ``sizes`` the bytes of one step of each.
+    ``given`` has the address and stride of every operand, ``sizes`` the bytes of one step of each, ``steps`` of them in all.
     """
 
-    def __init__(self, roles: Roles, sizes: Sequence[int], given: Sequence[tuple[int, int]], length: int) -> None:
-        self._roles, self._sizes, self._given = roles, sizes, given
+    def __init__(
+        self, roles: Roles, sizes: Sequence[int], given: Sequence[tuple[int, int]], length: int, steps: int
+    ) -> None:
+        self._roles, self._sizes, self._given, self._steps = roles, sizes, given, steps
         self._inputs = roles.state + roles.inputs + roles.constants
         self._length, self._own, self._parity = length, list[Any](), 0
 
     def operands(self, done: int, count: int, every: int) -> Iterator[tuple[int, int]]:
         """Address and stride of every operand of the ``count`` steps after ``done``."""
         roles, saved, self._parity = self._roles, done // every, 1 - self._parity
+        first = self._steps - done - count if roles.backward else done
         for k in range(self._inputs):
             at, stride = self._given[k]
-            if k < roles.state and done:
+            if k < roles.state and done and roles.backward:
+                yield self._result(k, first + count)
+            elif k < roles.state and done:
                 yield self._result(k, saved - 1) if done % every == 0 else self._kept(k, 1 - self._parity)
             elif roles.state <= k < roles.state + roles.inputs:
-                yield at + done * self._sizes[k], stride
+                yield at + first * self._sizes[k], stride
             else:
                 yield at, stride
         for k in range(len(self._given) - self._inputs):
+            if roles.backward:
+                yield self._result(k, first)
+                continue
             yield (
                 self._result(k, saved) if (done + count) % every == 0 or count >= every else self._kept(k, self._parity)
             )

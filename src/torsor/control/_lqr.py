@@ -13,7 +13,7 @@ from torsor.border import explained
 from torsor.border.arrays import prepare
 from torsor.border.numbers import refuse_bad_numbers, refuse_no_robot
 from torsor.control.optimal_feedback import algebraic_riccati
-from torsor.control.optimal_feedback.programs import riccati_of, start_of_riccati
+from torsor.control.optimal_feedback.models_of_any_step import riccati_of, start_of_riccati
 from torsor.errors import ArgumentError, ShapeError
 from torsor.functions.public.dynamics import forward_dynamics, gravity_forces
 from torsor.functions.public.kinematics import difference
@@ -212,18 +212,16 @@ def lqr_along(
     W, R = _weights(robot, state_weights, force_weights)
     ends = _square("final_weights", final_weights, 2 * nv)
     near = linearise(robot, q[..., :-1, :], v[..., :-1, :], tau, dt=h, method=method)
-    F = np.concatenate([near.A, near.B * _driven(robot)], axis=-1)[..., ::-1, :, :]
+    F = np.concatenate([near.A, near.B * _driven(robot)], axis=-1)
     L = np.zeros((3 * nv, 3 * nv))
     L[: 2 * nv, : 2 * nv], L[2 * nv :, 2 * nv :] = 2.0 * h * W, 2.0 * h * R
-    none, batch = np.zeros(2 * nv), tau.shape[:-2]
     steps = tau.shape[-2]
     found = riccati_of(nv)(
         steps=steps, F=F, L=np.broadcast_to(L, (steps, *L.shape)), l=np.zeros((steps, 3 * nv)), gap=np.zeros((steps, 2 * nv)),
         tau=np.zeros((steps, nv)), lower=np.zeros(nv), upper=np.zeros(nv), mu=0.0, h=h,
-        **start_of_riccati(np.zeros(batch), none, 2.0 * ends),
+        **start_of_riccati(np.zeros(2 * nv), 2.0 * ends),
     )  # fmt: skip
-    gains, V = found["gains"][..., ::-1, :, :], 0.5 * found["V"][..., ::-1, :, :]
-    return FeedbackAlong(robot, q, v, tau, np.ascontiguousarray(gains), np.ascontiguousarray(V), h)
+    return FeedbackAlong(robot, q, v, tau, found["gains"], 0.5 * found["V"], h)
 
 
 def _fed_back(robot: Robot, q0: Array, v0: Array, tau: Array, K: Array, q: Any, v: Any) -> Array:

@@ -208,7 +208,8 @@ def scan(
         return outputs
 
     program = trace(run, shapes, Level.FULL)
-    return Scan(f"{_name(step)} of {robot.name}", program, Roles(*(len(group) for group in groups)))
+    roles = Roles(len(groups[0]), len(groups[1]), len(groups[2]))
+    return Scan(f"{_name(step)} of {robot.name}", program, roles)
 
 
 def _tuples(shapes: Mapping[str, tuple[int, ...] | int]) -> dict[str, tuple[int, ...]]:

@@ -2,8 +2,9 @@
 
 ``scan_many(i64 count, ptr operands, ptr strides, i64 steps, i64 every)``: ``operands`` points to the addresses of the
 initial state, the per-step inputs and the constants (the program's inputs, in this order), the saved outputs, and scratch.
-Per-step inputs and outputs of one trajectory lie one step after the other; ``strides`` are bytes between trajectories. The last
-group of trajectories overlaps the one before, so that what is written must not be where anything is read.
+Per-step inputs and outputs of one trajectory lie one step after the other; ``strides`` are bytes between trajectories. A loop
+that goes backward begins with the last of them. The last group of trajectories overlaps the one before, so that what is written
+must not be where anything is read.
 """
 
 from __future__ import annotations
@@ -20,11 +21,15 @@ from torsor.compiler.print.printer import Printer, Target
 
 
 class Roles(NamedTuple):
-    """How many of a step program's inputs are state (also its first outputs), then per-step inputs, then constants."""
+    """How many of a step program's inputs are state (also its first outputs), then per-step inputs, then constants.
+
+    ``backward``: the last per-step inputs come first, and what a step gives lies where its inputs do.
+    """
 
     state: int
     inputs: int
     constants: int
+    backward: bool = False
 
 
 def emit(program: Program, roles: Roles, element: str, target: Target) -> Module:
@@ -53,11 +58,13 @@ def _scan(p: Printer, body: Body, attributes: str, roles: Roles, name: str, narr
     p.lines.append("  %time = phi i64 [0, %before], [%time1, %latch]")
     p.lines += ["  %more = icmp ult i64 %time, %steps", "  br i1 %more, label %body, label %last", "body:"]
     values: list[str] = []
+    p.lines += ["  %before_last = sub i64 %steps, 1", "  %from_end = sub i64 %before_last, %time"]
     for k in range(inputs):
         if k in kept:
             values += [p.line(f"load {p.type}, ptr {_cell(p, k, column)}") for column in range(ports[k].size)]
         else:
-            values += load_columns(p, _rows_at(p, k, ports[k], "%time"), ports[k].size)
+            row = "%from_end" if roles.backward else "%time"
+            values += load_columns(p, _rows_at(p, k, ports[k], row), ports[k].size)
     results = body.compute(p, values)
     start = 0
     for k in range(roles.state):
@@ -69,7 +76,8 @@ def _scan(p: Printer, body: Body, attributes: str, roles: Roles, name: str, narr
     p.lines.append("  %saved = sub i64 %saved1, 1")
     start = 0
     for k in range(inputs, len(ports)):
-        store_columns(p, _rows_at(p, k, ports[k], "%saved"), results[start : start + ports[k].size])
+        row = "%from_end" if roles.backward else "%saved"
+        store_columns(p, _rows_at(p, k, ports[k], row), results[start : start + ports[k].size])
         start += ports[k].size
     p.lines += ["  br label %latch", "latch:", "  br label %loop", "last:", "  br label %test"]
     yield from p.lines

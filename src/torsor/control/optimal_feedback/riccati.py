@@ -13,16 +13,13 @@ limit. What is left to be paid before the step is ::
 
 A regularisation is a cost ½ μ δτᵀ M⁻¹ δτ of the change: it weighs the change of acceleration by the kinetic energy that it takes,
 ½ δaᵀ M δa, and so does not depend on units or coordinates.
-
-Of the semi-implicit step, with joints of one number, δq⁺ = δq + h δv⁺: with the lower rows F_v of F, and V seen from (δq, δv⁺),
-half the products are enough.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from torsor.arrays import concat, factor, inverse, looped_matmul, matvec, solve, transpose, where, zeros
+from torsor.arrays import dot, factor, inverse, looped_matmul, matvec, solve, transpose, where
 from torsor.arrays.typing import Array
 from torsor.control.optimal_feedback.box import minimum_in_box
 
@@ -30,7 +27,7 @@ from torsor.control.optimal_feedback.box import minimum_in_box
 class Backward(NamedTuple):
     """What is left after a step backward: V (2n, 2n), p (2n,), sums of k·Q_u and k·Q_uu k, and the least 1/pivot of Q_uu so far.
 
-    The step's feedback is ``feed`` (n,) and ``gains`` (n, 2n).
+    Q_uu is that with the regularisation. The step's feedback is ``feed`` (n,) and ``gains`` (n, 2n).
     """
 
     V: Array
@@ -42,42 +39,57 @@ class Backward(NamedTuple):
     gains: Array
 
 
+class Limits(NamedTuple):
+    """Bounds of the change of the forces (n,), None if nothing bounds it, and the regularisation μ with M⁻¹ (n, n)."""
+
+    lower: Array | None
+    upper: Array | None
+    mu: Array
+    inverse_mass: Array
+
+
 def backward(
     V: Array, p: Array, first: Array, second: Array, least: Array, F: Array, L: Array, l: Array, gap: Array,
-    lower: Array | None, upper: Array | None, mu: Array, h: Array, moved_by_velocity: bool,
+    lower: Array | None, upper: Array | None, mu: Array, h: Array,
 ) -> Backward:  # fmt: skip
     """One step; ``lower`` and ``upper`` (n,) bound the change of the forces, None if nothing does."""
     m = F.shape[-2]
     n = F.shape[-1] - m
     q = l + matvec(transpose(F), p + matvec(V, gap))
-    Q = L + (_by_velocity(V, F[n:], h) if moved_by_velocity else looped_matmul(transpose(F), looped_matmul(V, F)))
+    Q = L + looped_matmul(transpose(F), looped_matmul(V, F))
+    # What the gap costs counts as well: the model is of the whole change
+    first, second = first + dot(gap, p), second + dot(gap, matvec(V, gap))
+    return least_by_forces(Q, q, first, second, least, Limits(lower, upper, mu, F[m - n :, m:] / h))
+
+
+def least_by_forces(Q: Array, q: Array, first: Array, second: Array, least: Array, limits: Limits) -> Backward:
+    """What is left of the quadratic function Q, q of z (3n,) where δτ is best, and the δτ that is."""
+    n = q.shape[-1] // 3
+    m = 2 * n
     Q_ux, Q_uu, Q_u = Q[m:, :m], Q[m:, m:], q[m:]
-    inverse_mass = F[m - n :, m:] / h
-    regular = Q_uu + mu * 0.5 * (inverse_mass + transpose(inverse_mass))
-    if lower is None:
+    regular = Q_uu + limits.mu * 0.5 * (limits.inverse_mass + transpose(limits.inverse_mass))
+    if limits.lower is None:
         factors = factor(regular, guarded=False)
         feed, gains = -solve(factors, Q_u), -looped_matmul(inverse(factors), Q_ux)
     else:
-        within = minimum_in_box(regular, Q_u, lower, upper)
+        within = minimum_in_box(regular, Q_u, limits.lower, limits.upper)
         factors, feed = within.factors, within.x
         free = within.free[:, None] * transpose(within.free[:, None])
         gains = -looped_matmul(free * inverse(factors), Q_ux)
-    for x in factors.inverses:
-        least = where(x < least, x, where(x >= least, least, x))  # NaN stays
-    V_new = Q[:m, :m] + looped_matmul(transpose(Q_ux), gains)
-    p_new = q[:m] + matvec(transpose(Q_ux), feed)
-    # What the gap costs counts as well: the model is of the whole change
-    first = first + (feed * Q_u).sum() + (gap * p).sum()
-    second = second + (feed * matvec(Q_uu, feed)).sum() + (gap * matvec(V, gap)).sum()
-    return Backward(0.5 * (V_new + transpose(V_new)), p_new, first, second, least, feed, gains)
+    V = Q[:m, :m] + looped_matmul(transpose(Q_ux), gains)
+    return Backward(
+        0.5 * (V + transpose(V)),
+        q[:m] + matvec(transpose(Q_ux), feed),
+        first + dot(feed, Q_u),
+        second + dot(feed, matvec(regular, feed)),
+        lesser(least, factors.inverses),
+        feed,
+        gains,
+    )
 
 
-def _by_velocity(V: Array, F_v: Array, h: Array) -> Array:
-    """Fᵀ V F with F = (1 0 0) + h F_v above F_v."""
-    n = F_v.shape[-2]
-    qq, qv = V[:n, :n], V[:n, n:] + h * V[:n, :n]
-    vv = V[n:, n:] + h * (V[n:, :n] + qv)
-    W = looped_matmul(concat([qv, vv], axis=-2), F_v)
-    on_q = concat([W[:n], zeros(2 * n, 3 * n)], axis=-2)
-    inner = concat([concat([qq, zeros(n, 2 * n)]), zeros(2 * n, 3 * n)], axis=-2)
-    return looped_matmul(transpose(F_v), W[n:]) + on_q + transpose(on_q) + inner
+def lesser(least: Array, inverses: list[Array]) -> Array:
+    """The least of some numbers; NaN stays."""
+    for x in inverses:
+        least = where(x < least, x, where(x >= least, least, x))
+    return least
