@@ -108,8 +108,9 @@ def test_nothing_is_leaked():
         gc.collect()
     before = [sys.getrefcount(x) for x in (arm, q, v, a, np.ndarray, np.dtype(np.float64))]
     kept = [torsor.inverse_dynamics(arm, q, v, a) for _ in range(1000)]
-    references = sys.getrefcount(kept[0])
-    assert references == 2  # the list's, and the argument's
+    references = [sys.getrefcount(x) for x in kept]
+    assert max(references[2:]) == 3  # the list's, the loop's, and the argument's
+    assert max(references[:2]) <= 4  # and that of the remembered call, whose own array it may be
     del kept
     gc.collect()
     after = [sys.getrefcount(x) for x in (arm, q, v, a, np.ndarray, np.dtype(np.float64))]
@@ -170,11 +171,13 @@ def test_several_results_come_as_their_named_tuple():
         assert gc.is_tracked(one)
     for field in kind._fields:
         np.testing.assert_array_equal(getattr(one, field), getattr(batch, field)[1])
-    assert [sys.getrefcount(x) for x in one] == [sys.getrefcount(x) for x in kind(*(np.empty(3) for _ in range(3)))]
+    ordinary = kind(*(np.empty(3) for _ in range(3)))
+    for x, y in zip(one, ordinary, strict=True):  # a remembered call may have one more, of an array of its own
+        assert 0 <= sys.getrefcount(x) - sys.getrefcount(y) <= 1
     assert one._replace(q=0.0).q == 0.0
     with pytest.raises(TypeError, match="unhashable"):
         hash(one)
-    del one
+    del one, ordinary, x, y
     assert sys.getrefcount(kind) == before
 
 

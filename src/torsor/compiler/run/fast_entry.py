@@ -48,6 +48,7 @@ from torsor.compiler.run.fast_entry_arguments import (
     ONE,
     OPERANDS,
     PYTHON,
+    SPARES,
     STEPS,
 )  # fmt: skip
 from torsor.compiler.run.python_layout import addresses, call_by_pointer, why_unknown
@@ -56,6 +57,7 @@ from torsor.errors import MissingDependency, TorsorError
 
 _REMEMBERED = 512  # calls of one function
 _ALIGNMENT = 64  # bytes, of scratch
+_SPARE_BYTES = 16 * 1024  # of a result: what is larger takes longer to compute than to make room for
 _MIXING = 0x9E3779B97F4A7C15  # 2⁶⁴ over the golden ratio: neighbouring addresses go to buckets far apart
 _TYPE_NUMBERS = {np.dtype(np.float32): 11, np.dtype(np.float64): 12}  # NumPy's, in C
 
@@ -117,7 +119,7 @@ class RememberedCall(ctypes.Structure):
         self.descr, self.number, self.item = id(target.dtype), _TYPE_NUMBERS[target.dtype], item
         self.outputs = len(target.shapes)
         results = [
-            (len(shape), item * math.prod(shape), self._words([0] * LEADS + [*shape])) for shape in target.shapes
+            (len(x), item * math.prod(x), self._words([0] * LEADS + [*x]), self._spares(x)) for x in target.shapes
         ]
         self.results = self._words([word for result in results for word in result])
         self.constants = len(target.constants)
@@ -158,6 +160,14 @@ class RememberedCall(ctypes.Structure):
         weak = ref(x)  # robots and tasks go with their last reference elsewhere
         self.weak.append(weak)
         return id(x), id(weak) + HEADER, compared, 0, 0, 0, 0
+
+    def _spares(self, shape: tuple[int, ...]) -> int:
+        """Arrays for a result of one state, which nobody else has yet, after their flags; none for large ones."""
+        dtype = self.target.dtype
+        if dtype.itemsize * math.prod(shape) > _SPARE_BYTES:
+            return 0
+        self.kept.append(spares := [np.empty(shape, dtype) for _ in range(SPARES)])
+        return self._words([spares[0].flags.num, *map(id, spares)])
 
     def _words(self, words: Sequence[int]) -> int:
         block = (ctypes.c_uint64 * len(words))(*words)

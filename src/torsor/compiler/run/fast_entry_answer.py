@@ -4,7 +4,7 @@
 
 1. `fast_entry_arguments`: the arguments by parameter, whether given by position or by name, ``out`` last. The remembered calls of
    the first one (a robot) are tried in turn, until the arguments fit one of them.
-2. `_accepted`: ``out`` is what results can be written to; else `_made`: new arrays.
+2. `_accepted`: ``out`` is what results can be written to; else `_made`: new arrays, or `_spare` ones.
 3. `_run`: the kernel. A batch that is worth several threads is run by a function in Python (``threaded``).
 4. `_wrapped`: what the caller is given: one array, a tuple, a named tuple, or a dict.
 
@@ -13,6 +13,8 @@ What fits no remembered call is forwarded to the general path, and so is everyth
 """
 
 from __future__ import annotations
+
+import numpy as np
 
 from torsor.compiler.print.words import Function, Word, module
 from torsor.compiler.run import result_memory
@@ -32,6 +34,7 @@ from torsor.compiler.run.fast_entry_arguments import (
     OPERANDS,
     RESULT,
     SLOTS,
+    SPARES,
     STEPS,
     WRITEABLE,
     ArrayObject,
@@ -126,6 +129,31 @@ def _writable() -> Function:
     return f
 
 
+def _spare() -> Function:
+    """(call, result): an array of the call's own for a result of one state, if nobody else has one any more; else 0.
+
+    Making an array and giving it back takes as long as the dynamics of a small robot. Whoever has an array, a view of it or its
+    memory holds a reference; where only the call's own is left, and the array is as it was made, it is a new result. Weak
+    references and changes of shape, type or flags leave it to those who made them.
+    """
+    f = Function("spare", ["call", "result"])
+    call, result = f.parameters
+    wanted, descr = Fields(f, result, RESULT), Fields(f, call, CALL).descr
+    spare, rank = wanted.spare, wanted.rank
+    with f.loop(f.choose(spare == 0, 0, SPARES)) as k:
+        thing, is_same = f.load(spare + 8, k), f.variable(1)
+        array, weak = ArrayObject(f, thing), f.load(thing + np.ndarray.__weakrefoffset__)
+        same = (array.descr == descr) & (array.rank == rank) & (array.flags == f.load(spare)) & (weak == 0)
+        with f.when((f.load(thing) == 1) & same):
+            with f.loop(rank) as axis, f.when(f.load(array.dims, axis) != f.load(wanted.dims + 8 * LEADS, axis)):
+                is_same.set(0)
+            with f.when(is_same.get() != 0):
+                f.store(thing, 2)
+                f.give(thing)
+    f.give(0)
+    return f
+
+
 def _made() -> Function:
     """(entry, call, frame): new arrays for the results, among the frame's objects; whether there was memory."""
     f = Function("made", ["entry", "call", "frame"])
@@ -139,11 +167,15 @@ def _made() -> Function:
         with f.loop(lead) as axis:
             f.store(dims, f.load(state.lead_dims, axis), axis)
         size = wanted.bytes * states
-        array = f.call("array_of", python.address, lead + wanted.rank, dims, about.number, size)
-        with f.when(array == 0):
+        array = f.variable(0)
+        with f.when(lead == 0):
+            array.set(f.call("spare", call, result.get()))
+        with f.when(array.get() == 0):
+            array.set(f.call("array_of", python.address, lead + wanted.rank, dims, about.number, size))
+        with f.when(array.get() == 0):
             f.call("drop", entry, frame, k)
             f.give(0)
-        f.store(frame + 8 * OBJECTS, array, k)
+        f.store(frame + 8 * OBJECTS, array.get(), k)
         result.set(result.get() + 8 * len(RESULT))
     f.give(1)
     return f
@@ -283,5 +315,5 @@ def _entry() -> Function:
 
 def text() -> str:
     """The module of the fast entry."""
-    parts = (_writable, _accepted, _drop, _made, _run, _wrapped, _answered, _entry)
+    parts = (_writable, _accepted, _drop, _spare, _made, _run, _wrapped, _answered, _entry)
     return module([*argument_functions(), *result_memory.functions(), *(part() for part in parts)])
