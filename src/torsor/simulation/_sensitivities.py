@@ -30,7 +30,6 @@ from torsor.motion.trajectory import Trajectory
 from torsor.simulation.linear_recurrence import recurrence
 from torsor.simulation.linear_steps import LinearSteps
 from torsor.simulation.step_relation import GROUPS, group_shape
-from torsor.simulation.stepping import variational
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 WHOLE_STEP = 12  # joints: the derivative of a variational step of more takes too long to compile
@@ -314,7 +313,7 @@ def _refuse_other_steps(run: Trajectory) -> None:
             "a wrench, a law or a motion of the base was called from Python at every stage, and its derivative is not known: "
             "write it with functions that can be traced (`torsor.compile`), or hold it over steps."
         )
-    if steps.stepping.method is variational and run.robot.n > WHOLE_STEP:
+    if steps.stepping.is_variational and run.robot.n > WHOLE_STEP:
         raise ArgumentError(
             f"derivatives of variational steps are for robots of up to {WHOLE_STEP} joints, and {run.robot.name!r} has "
             f'{run.robot.n}: simulate with method="implicit_midpoint".'

@@ -22,14 +22,15 @@ from torsor.simulation.given import Setup, number_of_steps, rate_of_friction, se
 from torsor.simulation.jax_rollout import has_jax_arrays, rollout_in_jax
 from torsor.simulation.notes import Happened, notes_of
 from torsor.simulation.rollout import Diverged, Rollout
-from torsor.simulation.stepping import Asked, Method, variational
+from torsor.simulation.stepping import Asked, Method
 from torsor.simulation.steppings import stepping_of, work_of
 from torsor.simulation.steps.euler import damped_semi_implicit_euler, euler, semi_implicit_euler
+from torsor.simulation.steps.extrapolated_euler import extrapolated_euler
 from torsor.simulation.steps.implicit_midpoint import damped_implicit_midpoint, implicit_midpoint
 from torsor.simulation.steps.rk4 import rk4
-from torsor.simulation.steps.rosenbrock import rosenbrock
 from torsor.simulation.steps_taken import StepsTaken
 from torsor.simulation.stops import Stops
+from torsor.simulation.variational_method import damped_variational, variational
 from torsor.simulation.variational_run import variational_motion
 
 Controller = Callable[..., Any]  # (time s, q (..., nq), v (..., nv)[, state]) → tau (..., nv)[, state]
@@ -45,7 +46,8 @@ METHODS: dict[str, Method] = {
 }
 IN_JAX = {name: step for name, step in METHODS.items() if name != "variational"}
 STIFF_METHODS: dict[str, Method] = METHODS | {
-    "rk4": rosenbrock,
+    "rk4": extrapolated_euler,
+    "variational": damped_variational,
     "implicit_midpoint": damped_implicit_midpoint,
     "semi_implicit_euler": damped_semi_implicit_euler,
 }

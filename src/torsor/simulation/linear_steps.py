@@ -20,7 +20,7 @@ from torsor.linearisation.step_matrices import STEP_MATRICES
 from torsor.motion.trajectory import Trajectory
 from torsor.simulation.changed_steps import ChangedSteps, Through
 from torsor.simulation.step_derivatives import StepDerivatives, derivatives_of
-from torsor.simulation.stepping import CONTINUOUS, variational
+from torsor.simulation.stepping import CONTINUOUS
 from torsor.simulation.steps.euler import euler, semi_implicit_euler
 from torsor.simulation.steps.rate import Rate
 from torsor.simulation.steps.rk4 import rk4
@@ -228,7 +228,7 @@ class LinearSteps:
             return given | constants
         robot, nv = self.run.robot, self.run.robot.nv
         u = difference(robot, given["q"], given["q_next"])
-        given["u"] = u if derivatives.stepping.method is variational else u / self._steps.dt
+        given["u"] = u if derivatives.stepping.is_variational else u / self._steps.dt
         moves = {f"move_{name}": np.zeros(shape) for name, shape in derivatives.moves.items()}
         moves["move_u"] = np.eye(nv)[:, None, None]
         made = derivatives.kernel(**given, **{name: x[:, None] for name, x in constants.items()}, **moves)

@@ -21,7 +21,7 @@ from torsor.mechanics.recursions.joint_motion import joint_poses
 from torsor.model import Parameters, Robot
 from torsor.model.link_inertias import may_be_singular
 from torsor.simulation.plant import smallest
-from torsor.simulation.stepping import CONSTANT, CONTINUOUS, Stepping, variational
+from torsor.simulation.stepping import CONSTANT, CONTINUOUS, Stepping
 from torsor.simulation.steps.discrete_momentum import displacement, momentum
 from torsor.simulation.steps.implicit_midpoint import damped_implicit_midpoint, implicit_midpoint
 from torsor.simulation.steps.rate import Rate
@@ -45,7 +45,7 @@ MIDPOINTS = (implicit_midpoint, damped_implicit_midpoint)
 
 def is_implicit(stepping: Stepping, holds: bool) -> bool:
     """Whether a step has an equation; where joints are held, steps of the variational method are RK4's."""
-    return stepping.method in MIDPOINTS or (stepping.method is variational and not holds)
+    return stepping.method in MIDPOINTS or (stepping.is_variational and not holds)
 
 
 def group_shape(robot: Robot, group: str) -> tuple[int, ...]:
@@ -100,7 +100,7 @@ def related(
     tau = now.get("tau", 0.0 * now["v"])
     if stepping.method in MIDPOINTS:
         return _midpoint(stepping, now, tau, holds=holds, margins=margins)
-    if stepping.method is variational and not holds:
+    if stepping.is_variational and not holds:
         return _variational(stepping, now, tau)
     taken = stepping.stepped(now, tau, holds=holds)
     return Related(taken.new.q, taken.new.v, None, taken.least if margins else None)

@@ -28,9 +28,8 @@ from torsor.mechanics.dynamics.wrench_forces import body_wrench_forces
 from torsor.model import Robot
 from torsor.simulation.plant import WORKS, Mode, Plant, Surroundings, smallest, wrench_name
 from torsor.simulation.plant_kernels import margin_of_numbers, rate_of_numbers
-from torsor.simulation.steps.rate import Rate, RateOf, Stepped
-from torsor.simulation.steps.rk4 import rk4
-from torsor.simulation.steps.variational import Force, variational_step
+from torsor.simulation.steps.rate import Rate, Stepped
+from torsor.simulation.variational_method import THROUGH_CHANGES
 
 Method = Callable[..., Any]
 NOT_CONVERGED = 1e-7  # rad or m: the correction that a variational step may still need
@@ -131,10 +130,15 @@ class Stepping:
         state |= {name: (robot.nv,) for name in self.step_memory}
         return state | ({"a": (robot.nv,), "force": (robot.nv,)} if sparse else {})
 
+    @property
+    def is_variational(self) -> bool:
+        """Whether steps in which no joint is held are variational."""
+        return self.method in THROUGH_CHANGES
+
     @once
     def step_memory(self) -> tuple[str, ...]:
         """What the method itself carries from step to step."""
-        return ("momentum", "mean", "mean_before") if self.method is variational else ()
+        return ("momentum", "mean", "mean_before") if self.is_variational else ()
 
     def inputs(self, sparse: bool = False) -> dict[str, tuple[int, ...]]:
         """Shapes of what changes with every step. ``sparse``: as in `loop`."""
@@ -208,7 +212,8 @@ class Stepping:
     def stepped(self, given: Mapping[str, Array], tau: Array, *, holds: bool) -> Taken:
         """The state after ``h``, the forces of the drives at the start, and the least margin of the mode at the end.
 
-        Variational steps are for modes in which no joint is held; the others, and steps with changes in them, are RK4's.
+        Variational steps are for modes in which no joint is held; for the others, and for steps with changes in them, there is
+        another method.
         """
         t, q, v, h = (given[name] for name in ("t", "q", "v", "h"))
         mode, plant = self.mode(given), self.plant
@@ -225,10 +230,9 @@ class Stepping:
 
         memory: dict[str, Array] = {}
         margins: list[Array] = []
-        if self.method is not variational:
-            new = self.method(plant.gliding, rate, t, q, v, h)
-        elif holds:
-            new = rk4(plant.gliding, rate, t, q, v, h)
+        another = THROUGH_CHANGES.get(self.method)
+        if another is None or holds:
+            new = (another or self.method)(plant.gliding, rate, t, q, v, h)
         else:
 
             def load(t: Array, q: Array, v: Array) -> Array:
@@ -236,7 +240,7 @@ class Stepping:
                 wrenches = self.around(t, q, v, given).wrenches
                 return pushed + body_wrench_forces(plant.gliding, q, wrenches) if wrenches else pushed
 
-            new, memory, residual = variational(plant.gliding, load, rate, t, q, v, h, given)
+            new, memory, residual = self.method(plant.gliding, load, rate, t, q, v, h, given)
             margins.append(NOT_CONVERGED - residual)
         if holds:
             margins += self.holding_margins(t + h, new.q, new.v, tau, given)
@@ -374,22 +378,3 @@ def _where(condition: Array, yes: Array, no: Array) -> Array:
 def is_traced(*values: Any) -> bool:
     """Whether these are arrays of JAX or of the tracer."""
     return any(isinstance(x, TracedArray) for x in values) or namespace(*values) is not np
-
-
-def variational(
-    robot: Robot,
-    load: Force,
-    rate: RateOf,
-    t: Array,
-    q: Array,
-    v: Array,
-    h: Array,
-    given: Mapping[str, Array],
-) -> tuple[Stepped, dict[str, Array], Array]:
-    """A variational step, what it carries on, and the correction (...) that it would still need; works by trapezoids."""
-    before = {"p": given["momentum"], "mean": given["mean"], "mean_before": given["mean_before"]}
-    new = variational_step(robot, load, t, q, v, before, h)
-    start, end = rate(t, q, v), rate(t + h, new.q, new.v)
-    work = 0.5 * h[..., None] * (start.power + end.power)
-    memory = {"momentum": new.memory["p"], "mean": new.memory["mean"], "mean_before": new.memory["mean_before"]}
-    return Stepped(new.q, new.v, work, start), memory, new.residual

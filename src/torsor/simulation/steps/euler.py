@@ -7,9 +7,9 @@ from torsor.arrays.typing import Array
 from torsor.functions.public.dynamics import mass_matrix
 from torsor.model import Robot
 from torsor.model.link_inertias import may_be_singular
+from torsor.simulation.steps.extrapolated_euler import plus_diagonal
 from torsor.simulation.steps.moved import moved
 from torsor.simulation.steps.rate import RateOf, Stepped
-from torsor.simulation.steps.rosenbrock import plus_diagonal
 
 
 def euler(robot: Robot, rate: RateOf, t: Array, q: Array, v: Array, h: Array) -> Stepped:

@@ -9,8 +9,8 @@ from torsor.functions.public.kinematics import integrate
 from torsor.model import Robot
 from torsor.model.link_inertias import may_be_singular
 from torsor.simulation.steps.broyden import improved
+from torsor.simulation.steps.extrapolated_euler import plus_diagonal
 from torsor.simulation.steps.rate import RateOf, Stepped
-from torsor.simulation.steps.rosenbrock import plus_diagonal
 from torsor.simulation.steps.variational import early, largest
 
 ITERATIONS = 6
