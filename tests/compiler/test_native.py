@@ -31,6 +31,27 @@ def test_every_batch_size_gives_the_same_bits():
         np.testing.assert_array_equal(torsor.inverse_dynamics(ARM, Q[k], V[k], A[k]), TAU[k])
 
 
+@pytest.mark.parametrize("size", range(1, 20))
+def test_a_far_angle_anywhere_in_a_batch_changes_no_other_state(size):
+    q, v, a = Q[:size].copy(), V[:size], A[:size]
+    for far in range(size):
+        q[:], q[far, 1] = Q[:size], 1e17
+        tau, alone = torsor.inverse_dynamics(ARM, q, v, a), torsor.inverse_dynamics(ARM, q[far], v[far], a[far])
+        np.testing.assert_array_equal(np.delete(tau, far, axis=0), np.delete(TAU[:size], far, axis=0))
+        np.testing.assert_array_equal(tau[far], alone)
+
+
+@pytest.mark.parametrize("size", [2, 5, 8, 11, 16, 21])
+def test_a_batch_may_be_written_where_it_was_read(size):
+    for shift in (0, 1, 2):
+        numbers = np.zeros((size + 2) * 6)
+        q = numbers[: size * 6].reshape(size, 6)
+        q[:] = Q[:size]
+        out = numbers[6 * shift : 6 * (size + shift)].reshape(size, 6)
+        assert torsor.inverse_dynamics(ARM, q, V[:size], A[:size], out=out) is out
+        np.testing.assert_array_equal(out, TAU[:size])
+
+
 def test_every_number_of_threads_gives_the_same_bits():
     q, v, a = torsor.random_state(ARM, seed=1, batch=(20_000,))
     torsor.set_threads(1)

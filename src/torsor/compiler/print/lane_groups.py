@@ -31,11 +31,11 @@ def addresses(program: Program) -> Iterator[str]:
     yield "  %scratch = load ptr, ptr %scratch_at"
 
 
-def beginning(p: Printer, extra: list[str], *, overlapping: bool = False, entry: str = "entry") -> Iterator[str]:
+def beginning(p: Printer, extra: list[str], entry: str = "entry") -> Iterator[str]:
     """From the entry (with ``extra`` lines in it, the last of them in the block ``entry``) to the start of a group's body.
 
-    ``overlapping``: the last group has the last states, of which some were in the group before, and are computed again; where
-    there are fewer than lanes, several lanes have the last one. All of them write the same numbers.
+    The last group has the last states, of which some were in the group before, and are computed again; where there are fewer than
+    lanes, several lanes have the last one. All of them write the same numbers.
     """
     ports = ports_of(p.program)
     yield "entry:"
@@ -44,33 +44,34 @@ def beginning(p: Printer, extra: list[str], *, overlapping: bool = False, entry:
         yield f"  %stride_at{k} = getelementptr i64, ptr %strides, i64 {k}"
         yield f"  %stride{k} = load i64, ptr %stride_at{k}"
     yield f"  %moved = alloca ptr, i64 {len(ports) + 1}"
+    yield from _reach(p.lanes)
     yield from extra
     yield "  br label %test"
     yield "test:"
     yield f"  %done = phi i64 [0, %{entry}], [%next, %last]"
     yield f"  %next = add i64 %done, {p.lanes}"
-    yield f"  %full = icmp {'ult i64 %done' if overlapping else 'ule i64 %next'}, %count"
-    yield "  br i1 %full, label %group, label %tail"
+    yield "  %is_left = icmp ult i64 %done, %count"
+    yield "  br i1 %is_left, label %group, label %tail"
     yield "group:"
-    yield from _group(p.lanes) if overlapping else (f"  %at{lane} = add i64 %done, {lane}" for lane in range(p.lanes))
+    yield "  %is_early = icmp ult i64 %done, %latest_start"
+    yield "  %first_state = select i1 %is_early, i64 %done, i64 %latest_start"
+    for lane in range(p.lanes):
+        yield f"  %at{lane} = add i64 %first_state, %reach{lane}"
     for k in range(len(ports)):
         for lane, row in enumerate(row_names(p, k)):
             yield f"  %off{k}_{lane} = mul i64 %at{lane}, %stride{k}"
             yield f"  {row} = getelementptr i8, ptr %base{k}, i64 %off{k}_{lane}"
 
 
-def _group(lanes: int) -> Iterator[str]:
-    """``%at{lane}``: the state of each lane, of a group whose states end with the last one."""
+def _reach(lanes: int) -> Iterator[str]:
+    """``%latest_start``: the first state of the last group; ``%reach{lane}``: how far the state of a lane is from the first."""
     yield "  %final_state = sub i64 %count, 1"
     yield f"  %whole_before = sub i64 %count, {lanes}"
     yield f"  %has_enough = icmp uge i64 %count, {lanes}"
     yield "  %latest_start = select i1 %has_enough, i64 %whole_before, i64 0"
-    yield "  %is_early = icmp ult i64 %done, %latest_start"
-    yield "  %first_state = select i1 %is_early, i64 %done, i64 %latest_start"
     for lane in range(lanes):
-        yield f"  %wanted{lane} = add i64 %first_state, {lane}"
-        yield f"  %there{lane} = icmp ult i64 %wanted{lane}, %final_state"
-        yield f"  %at{lane} = select i1 %there{lane}, i64 %wanted{lane}, i64 %final_state"
+        yield f"  %there{lane} = icmp ult i64 {lane}, %count"
+        yield f"  %reach{lane} = select i1 %there{lane}, i64 {lane}, i64 %final_state"
 
 
 def shifted(program: Program, index: str) -> Iterator[str]:

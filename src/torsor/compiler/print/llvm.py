@@ -2,8 +2,9 @@
 
 ``kernel_one(ptr operands)`` and ``kernel_many(i64 count, ptr operands, ptr strides)``: ``operands`` points to the addresses
 of all inputs, then all outputs, each state's numbers contiguous, a scratch area (null if none is needed), and for
-``kernel_many`` the address of ``kernel_one``, which does the last states; ``strides`` to the bytes between states. They are
-two modules, so that who asks for one state does not wait for the other.
+``kernel_many`` the address of ``kernel_one``, which does groups with angles too large for our own sine; ``strides`` to the bytes
+between states. They are two modules, so that who asks for one state does not wait for the other. The last group of states
+overlaps the one before, so that what is written must not be where anything is read.
 """
 
 from __future__ import annotations
@@ -284,25 +285,21 @@ def _many(p: Printer, body: Body, attributes: str) -> Iterator[str]:
     yield from beginning(p, [one_at, "  %kernel_one = load ptr, ptr %kernel_one_at"])
     yield from p.lines
     yield "  br label %last"
+    if is_guarded:  # far angles: the states of the group one by one, with the same bits
+        yield "far:"
+        yield f"  %group_end = add i64 %first_state, {p.lanes}"
+        yield "  %is_whole = icmp ult i64 %group_end, %count"
+        yield "  %until = select i1 %is_whole, i64 %group_end, i64 %count"
+        yield "  br label %single"
+        yield "single:"
+        yield "  %index = phi i64 [%first_state, %far], [%after, %single]"
+        yield from shifted(p.program, "%index")
+        yield "  call void %kernel_one(ptr %moved)"
+        yield "  %after = add i64 %index, 1"
+        yield "  %more = icmp ult i64 %after, %until"
+        yield "  br i1 %more, label %single, label %last"
     yield "last:"
     yield "  br label %test"
-    if is_guarded:
-        yield "far:"
-        yield "  br label %tail"
-    far = ", [{}, %far]" if is_guarded else ""
-    yield "tail:"  # fewer states than lanes, or a group with far angles: one by one, with the same bits
-    yield f"  %index = phi i64 [%done, %test], [%after, %single]{far.format('%done')}"
-    yield f"  %until = phi i64 [%count, %test], [%until, %single]{far.format('%next')}"
-    yield f"  %rest = phi i1 [true, %test], [%rest, %single]{far.format('false')}"
-    yield "  %more = icmp ult i64 %index, %until"
-    yield "  br i1 %more, label %single, label %left"
-    yield "left:"
-    yield "  br i1 %rest, label %end, label %last"
-    yield "single:"
-    yield from shifted(p.program, "%index")
-    yield "  call void %kernel_one(ptr %moved)"
-    yield "  %after = add i64 %index, 1"
-    yield "  br label %tail"
-    yield "end:"
+    yield "tail:"
     yield "  ret void"
     yield "}"

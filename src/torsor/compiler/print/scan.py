@@ -49,7 +49,7 @@ def _scan(p: Printer, body: Body, attributes: str, roles: Roles, name: str, narr
         if narrow is None
         else ["  %alone = icmp eq i64 %count, 1", "  br i1 %alone, label %one, label %several", "several:"]
     )
-    yield from beginning(p, places + alone, overlapping=True, entry="several" if alone else "entry")
+    yield from beginning(p, places + alone, entry="several" if alone else "entry")
     p.lines = []
     for k in kept:
         for column, value in enumerate(load_columns(p, row_names(p, k), ports[k].size)):
