@@ -15,6 +15,7 @@ INTERVALS = 1000
 MANY = 100  # paths of a batch
 PATHS = 20  # random ones that durations and forces are compared on
 FINER = 10  # places between two points of the grid where forces are looked at
+JERK = 500.0  # rad/s³
 LOW = np.array([-2.0, -1.2, -2.0, -2.5, -2.0, 0.5, -2.0])
 HIGH = np.array([2.0, 1.2, 2.0, -0.6, 2.0, 3.0, 2.0])
 
@@ -38,6 +39,7 @@ def measure(rounds: int) -> dict[str, float]:
         table[f"toppra with {peer.dynamics}: milliseconds"] = 1e3 * times["toppra, one path"]
         table["toppra / torsor (goal: at least 20)"] = times["toppra, one path"] / times["one path"]
     table |= many(arm, waypoints, rounds)
+    table |= smooth(arm, splines[0], rounds)
     table |= compared(arm, splines, peer)
     print("\nPanda along splines through five waypoints in least time, limits of force and velocity")
     for name, value in table.items():
@@ -57,6 +59,21 @@ def many(arm: torsor.Robot, waypoints: np.ndarray, rounds: int) -> dict[str, flo
         )
         found[f"a batch of {MANY}, {intervals:,} intervals: paths a second (goal: 1,000)"] = MANY / seconds["x"]
     return found
+
+
+def smooth(arm: torsor.Robot, path: torsor.motion.TangentMotion, rounds: int) -> dict[str, float]:
+    """With a limit of jerk: milliseconds, and how much longer the motion takes."""
+    calls = {
+        f"one path with jerk, {n:,} intervals: milliseconds": lambda n=n: time_optimal(
+            arm, path, intervals=n, within_limits=False, jerk=JERK, **bounds(arm)
+        )
+        for n in (100, INTERVALS)
+    }
+    found = {name: 1e3 * seconds for name, seconds in best(calls, rounds=rounds).items()}
+    long, short = (time_optimal(arm, path, within_limits=False, **more, **bounds(arm)) for more in ({"jerk": JERK}, {}))
+    return found | {
+        f"with {JERK:.0f} rad/s³ it takes longer by, %": 100.0 * float(long.duration / short.duration - 1.0)
+    }
 
 
 def bounds(arm: torsor.Robot) -> dict[str, np.ndarray]:

@@ -155,6 +155,40 @@ def test_a_corner_is_a_halt(pendulum):
     assert_allclose(found.motion.at(t).q, 0.0, atol=1e-8)
 
 
+def rounded_corner(s, width, at=0.43):
+    """Two straight lines and a round corner: q' turns as tanh over some width."""
+    x, begin = (s - at)[:, None] / width, np.array([0.0, -0.4, 0.0, -1.9, 0.0, 1.6, 0.3])
+    along, across = np.array([1.0, 0.3, -0.5, 0.2, 0.4, 0.3, 0.1]), np.array([0.4, -0.3, 0.5, 0.6, -0.8, 0.2, 0.9])
+    rise = width * (np.logaddexp(x, -x) - np.log(2.0))
+    turn = np.tanh(x)
+    return begin + along * s[:, None] + across * rise, along + across * turn, across * (1.0 - turn**2) / width
+
+
+def test_sharp_turns_get_more_intervals(panda):
+    """Turns that take a hundredth of an interval to three: limits hold within them, and the time is that of a fine grid."""
+    for intervals, width in ((20, 0.05), (20, 0.0005), (50, 0.02), (50, 0.005), (200, 0.005)):
+        found = time_optimal(panda, lambda s, w=width: rounded_corner(s, w), acceleration=15.0, intervals=intervals)
+        assert beyond_limits(panda, found, 15.0) < 1e-3
+        fine = time_optimal(panda, lambda s, w=width: rounded_corner(s, w), acceleration=15.0, intervals=2000)
+        assert_allclose(found.duration, fine.duration, rtol=0.1 / np.sqrt(intervals))
+        assert intervals < len(found.s) < 20 * intervals + 1000
+    few = time_optimal(panda, spline(panda, np.linspace(0.0, 1.0, 5), waypoints_of(0), ends="natural"), intervals=2)
+    assert beyond_limits(panda, few) < 1e-3
+
+
+def test_what_cannot_be_seen_is_told(panda):
+    """A curvature that is noise: the report measures by how much limits are left, and says what to do."""
+
+    def noisy(s):
+        q, first, second = rounded_corner(s, 0.05)
+        return q, first, second * (1.0 + 0.3 * np.sin(1e6 * s) * (np.abs(s - 0.43) < 0.05))[:, None]
+
+    found = time_optimal(panda, noisy, acceleration=15.0, intervals=50)
+    assert found.excess > 0.05
+    assert found.excess > 0.8 * beyond_limits(panda, found, 15.0)
+    assert "turns more sharply" in str(found)
+
+
 def test_durations_are_those_of_toppra_and_limits_hold_between_points(panda):
     """Forces, velocities and accelerations, 200 intervals; toppra asks for limits at points alone and leaves them between."""
     toppra = pytest.importorskip("toppra")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,14 +15,16 @@ from torsor.errors import ArgumentError, ShapeError
 from torsor.model import Robot
 from torsor.motion.tangent_motion import OUTSIDE, bound_of, velocity_bound
 from torsor.motion.time_optimality.arc_length import by_length, is_regular
-from torsor.motion.time_optimality.corners import corners_of, is_beside
+from torsor.motion.time_optimality.corners import corners_of, halts_at
 from torsor.motion.time_optimality.intervals import Grid, grid_of
+from torsor.motion.time_optimality.jerk_limited.solution import Given, smooth_laws
 from torsor.motion.time_optimality.obstacles import Obstacle, obstacle
 from torsor.motion.time_optimality.paths import Path, path_of
 from torsor.motion.time_optimality.profile import Ends, Profile, fastest_profile
 from torsor.motion.time_optimality.report import TimeOptimalMotion
+from torsor.motion.time_optimality.resolution import finer, is_seen, measured_excess
 from torsor.motion.time_optimality.rows import Derivatives, JointLimits
-from torsor.motion.time_optimality.speeds import speeds_of, weights_of
+from torsor.motion.time_optimality.speeds import Speeds, speeds_of, weights_of
 
 SLACK = 1e-3  # part of a range of positions by which a path may leave it: planners keep it about as well between their points
 MOST_PLACES = (
@@ -37,16 +40,22 @@ def time_optimal(
     velocity: GivenNumbers | None = None,
     acceleration: GivenNumbers | None = None,
     effort: GivenNumbers | None = None,
+    jerk: GivenNumbers | None = None,
     within_limits: bool = True,
     intervals: int = 1000,
     s_rate0: GivenNumbers = 0.0,
     s_rate1: GivenNumbers = 0.0,
 ) -> TimeOptimalMotion:
-    """Motion along a path in the least time that limits of joint forces, velocities and accelerations allow [PP18; BDG85].
+    """Motion along a path in the least time that limits of joint forces, velocities, accelerations and jerks allow [PP18; BDG85].
 
     Joint forces are those of `torsor.inverse_dynamics`, with gravity, friction, springs, armature and payload. The path is cut
     into intervals of constant s̈; limits are met between their ends too, to a ten-thousandth. Sets of speeds from which the end
     can be reached are found backward, then the motion goes forward as fast as these and the limits allow (TOPP-RA).
+
+    With ``jerk`` an interior-point method goes from a slow motion to the fastest nearby [DVP13]. That motion keeps all limits; it
+    is the least to a ten-thousandth for the intervals, but the problem is not convex: no proof excludes a faster one far away. It
+    goes from rest to rest, halts where direction or curvature of the path jump, and the robot must be able to move slowly
+    anywhere.
 
     Parameters
     ----------
@@ -57,11 +66,13 @@ def time_optimal(
         s (K,) from 0 to 1 that returns q (..., K, nq) and its derivatives q' and q'' by s (..., K, nv), perhaps q''' too.
     velocity, acceleration, effort : float or (nv,) array, optional
         Bounds beside the robot's limits, rad/s or m/s, rad/s² or m/s², N·m or N. A robot has none of acceleration of its own.
+    jerk : float or (nv,) array, optional
+        Bounds of the joints' jerks, rad/s³ or m/s³. A function must then return q''' too.
     within_limits : bool
         Keep the robot's limits of position, velocity and effort.
     intervals : int
-        How many, at least; places where pieces of a path meet are added. Beside the least time a part of one interval
-        is lost, and a sharp turn of the path must take several for limits to hold in it.
+        How many, at least; places where pieces of a path meet are added, and more where it turns sharply. Beside the least time a
+        part of one interval is lost.
     s_rate0, s_rate1 : float or (...) array
         ṡ at the beginning and at the end, 1/s: 0 for rest.
 
@@ -72,47 +83,72 @@ def time_optimal(
     """
     refuse_strangers(robot, instead=OUTSIDE)
     refuse_bad_count("intervals", intervals, 2, "`intervals` must be 2 or more")
-    limits = _limits(robot, velocity, acceleration, effort, within_limits)
+    limits = _limits(robot, velocity, acceleration, effort, within_limits, jerk)
+    rates = None if jerk is None else _jerk_limits(robot, jerk, s_rate0, s_rate1)
     problem = _posed(path_of(robot, path), int(intervals), limits)
     _refuse_bad_path(robot, problem.places.q, problem.grid, within_limits)
     whole = problem.path
     ends = Ends(_squared("s_rate0", s_rate0, whole), _squared("s_rate1", s_rate1, whole), problem.halts)
     found, obstacles = _in_parts(robot, problem, limits, ends)
-    return TimeOptimalMotion.of(whole, problem.grid, limits, problem.halts, found, obstacles)
+    if not problem.is_seen:
+        measured = measured_excess(robot, whole, problem.grid, found.x, limits)
+        found = replace(found, excess=np.maximum(found.excess, measured))
+    report = TimeOptimalMotion.of(whole, problem.grid, limits, problem.halts, found, obstacles)
+    if rates is None or not report:
+        return report
+    given = Given(robot, problem.grid, int(intervals), problem.inserted, limits, rates, weights_of(limits.velocity))
+    return report.with_jerk(rates, smooth_laws(whole, given, problem.corners, problem.by_length))
 
 
 class _Posed(NamedTuple):
-    """A path that never stands still in s, its grid, the points of it where the robot must halt (B, N + 1), and the places."""
+    """A path that never stands still in s, its grid, the points of it where the robot must halt (B, N + 1), and the places.
+
+    ``corners`` are the s of halts, path by path; ``by_length`` is whether s is the part of the path's length; ``inserted``
+    (k,) are points where even ones were too far apart, and ``is_seen`` is whether that was enough.
+    """
 
     path: Path
     grid: Grid
     halts: Array
     places: Derivatives
+    corners: list[Array]
+    by_length: bool
+    inserted: Array
+    is_seen: bool
 
 
 def _posed(path: Path, intervals: int, limits: JointLimits) -> _Posed:
     """The path by its own length if it stands still or jumps in s, with corners in its grid."""
     weights, grid = weights_of(limits.velocity), grid_of(intervals, path.knots)
-    places, square = _places(path, grid, limits.velocity, weights)
+    places, speeds = _places(path, grid, limits.velocity, weights)
     second = None if path.pieces is not None else places.second
-    if not np.all(is_regular(square, places.first, second, grid, weights)):
+    given, corners = path, [np.zeros(0)] * len(places.q)
+    if not np.all(is_regular(speeds.square, places.first, second, grid, weights)):
         path = by_length(path, weights)
         grid = grid_of(intervals, path.knots)
-        places, _ = _places(path, grid, limits.velocity, weights)
+        places, speeds = _places(path, grid, limits.velocity, weights)
         corners = corners_of(path, places.first, places.second, grid, weights)
         if any(len(x) for x in corners):
             grid = grid_of(intervals, path.knots, np.concatenate(corners))
-            halts = np.stack([is_beside(grid.points, own) for own in corners])
-            return _Posed(path, grid, halts, _places(path, grid, limits.velocity, weights)[0])
-    return _Posed(path, grid, np.zeros((len(places.q), len(grid.points)), bool), places)
+            places, speeds = _places(path, grid, limits.velocity, weights)
+    even = grid.points
+    while not np.all(seen := is_seen(path, places, speeds.farthest, grid, weights)):
+        closer = finer(grid, seen, intervals)
+        if closer is None:
+            break
+        grid = closer
+        places, speeds = _places(path, grid, limits.velocity, weights)
+    halts = halts_at(grid.points, corners)
+    inserted = np.setdiff1d(grid.points, even, assume_unique=True) if len(grid.points) > len(even) else np.zeros(0)
+    return _Posed(path, grid, halts, places, corners, path is not given, inserted, bool(np.all(seen)))
 
 
-def _places(path: Path, grid: Grid, velocity: Array, weights: Array) -> tuple[Derivatives, Array]:
-    """Derivatives at all places, and |q'|² there (B, 2 N + 1)."""
+def _places(path: Path, grid: Grid, velocity: Array, weights: Array) -> tuple[Derivatives, Speeds]:
+    """Derivatives at all places, and how fast the path goes by there."""
     count = math.prod(path.batch)
     q, first, second = (np.asarray(x, float).reshape(count, len(grid.s), np.shape(x)[-1]) for x in path.places(grid))
-    limit, square = speeds_of(first, velocity, weights)
-    return Derivatives(q, first, second, limit), square
+    speeds = speeds_of(first, velocity, weights)
+    return Derivatives(q, first, second, speeds.limit), speeds
 
 
 def _in_parts(robot: Robot, problem: _Posed, limits: JointLimits, ends: Ends) -> tuple[Profile, dict[int, Obstacle]]:
@@ -132,7 +168,17 @@ def _in_parts(robot: Robot, problem: _Posed, limits: JointLimits, ends: Ends) ->
     return Profile.joined(parts), obstacles
 
 
-def _limits(robot: Robot, velocity: Any, acceleration: Any, effort: Any, within_limits: bool) -> JointLimits:
+def _jerk_limits(robot: Robot, jerk: Any, start: Any, end: Any) -> Array:
+    """Bounds of jerk (nv,), for motions from rest to rest."""
+    for name, rate in (("s_rate0", start), ("s_rate1", end)):
+        if np.any(np.asarray(rate, float) != 0.0):
+            raise ArgumentError(
+                f"`{name}` must be 0 where `jerk` is limited, got {rate!r:.60}: such motions go from rest to rest."
+            )
+    return np.array(bound_of(robot, "jerk", jerk, "jerk"))
+
+
+def _limits(robot: Robot, velocity: Any, acceleration: Any, effort: Any, within_limits: bool, jerk: Any) -> JointLimits:
     """All bounds, of which there must be some."""
     free = np.full(robot.nv, np.inf)
     own = np.array(robot.structure.limits.effort, float)
@@ -142,7 +188,7 @@ def _limits(robot: Robot, velocity: Any, acceleration: Any, effort: Any, within_
         free if acceleration is None else np.array(bound_of(robot, "acceleration", acceleration, "acceleration")),
         own if effort is None else np.minimum(own, bound_of(robot, "effort", effort, "effort")),
     )
-    if not (np.any(np.isfinite(found.effort)) or np.any(np.isfinite(found.acceleration))):
+    if jerk is None and not (np.any(np.isfinite(found.effort)) or np.any(np.isfinite(found.acceleration))):
         raise ArgumentError(
             f"robot {robot.name!r} has no limits of effort that hold here, and no bound of `acceleration` is given, so that "
             "velocities could jump: pass effort=... or acceleration=..., a number or one for each of "

@@ -25,7 +25,7 @@ from torsor.motion.time_optimality.paths import Path
 
 SLOWEST = 0.03  # part of the largest |q'| below which a path is taken by its length
 SMOOTH = 1e-3  # part of |q'| that q' may change by within an interval beside what q'' says
-STANDING = 1e-5  # part of the largest |q'| below which derivatives are taken a little beside
+STANDING = 1e-3  # part of the largest |q'| below which derivatives are taken a little beside
 CELLS, MOST_STEPS = 1024, 60
 ROUNDING = 1e-16  # part of the length
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(6)

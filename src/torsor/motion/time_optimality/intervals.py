@@ -64,6 +64,11 @@ def _grid(intervals: int, inner: tuple[float, ...], sharp: tuple[float, ...]) ->
     if len(own):
         near = np.setdiff1d(np.round(own * intervals).astype(int), [0, intervals])
         points = np.union1d(np.delete(points, near), own)
+    return grid_with(points)
+
+
+def grid_with(points: Array) -> Grid:
+    """The grid of some points (N + 1,) from 0 to 1."""
     found = Grid(np.concatenate([points, 0.5 * (points[1:] + points[:-1])]), np.diff(points))
     for x in found:
         x.setflags(write=False)

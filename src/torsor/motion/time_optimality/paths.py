@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -42,6 +43,8 @@ class Path:
         The number of one path of a batch → the path alone.
     pieces : TangentMotion, optional
         The motion in numbers whose path it is: its derivatives by s do not jump but at most the second.
+    own : Motion, optional
+        The motion of all paths of a batch.
     """
 
     robot: Robot
@@ -50,6 +53,11 @@ class Path:
     batch: tuple[int, ...]
     member: Callable[[int], Path]
     pieces: TangentMotion | None = None
+    own: Motion | None = None
+
+    def only(self, some: slice) -> Path:
+        """Some paths of a batch, one after the other."""
+        return _part_of(self, some)
 
     def places(self, grid: Grid) -> tuple[Array, Array, Array]:
         """q, q' and q'' at the places of a grid, (..., 2 N + 1, n) each."""
@@ -89,7 +97,7 @@ def of_motion(robot: Robot, motion: Motion) -> Path:
         batch = tuple(motion.at(np.array(start)).q.shape[:-1])
     found = Path(robot, at, inner, batch, lambda k: found, pieces)
     if batch:
-        return replace(found, member=lambda k: _member_of_motion(robot, motion, found, k))
+        return replace(found, member=lambda k: _part_of(found, k), own=motion)
     return found
 
 
@@ -120,13 +128,8 @@ def of_function(robot: Robot, function: Callable[[Array], Any]) -> Path:
     batch = state.q.shape[:-2]
     _refuse_other_derivatives(robot, at, state)
 
-    def member(k: int) -> Path:
-        def alone(x: Any) -> MotionState:
-            return MotionState(*(y.reshape(-1, *y.shape[len(batch) :])[k] for y in at(x)))
-
-        return Path(robot, alone, np.zeros(0), (), lambda _: member(k))
-
-    return Path(robot, at, np.zeros(0), batch, member)
+    found = Path(robot, at, np.zeros(0), batch, lambda k: _part_of(found, k))
+    return found
 
 
 def _refuse_other_derivatives(robot: Robot, at: Callable[[Any], MotionState], state: MotionState) -> None:
@@ -169,31 +172,36 @@ def _inner_knots(motion: TangentMotion) -> Array:
     return np.unique(s[(s > 0.0) & (s < 1.0)])
 
 
-def _member_of_motion(robot: Robot, motion: Motion, whole: Path, k: int) -> Path:
-    """One path of a batch, without computing the others where the motion is made of pieces."""
-    if isinstance(motion, TangentMotion):
+def _part_of(whole: Path, which: int | slice) -> Path:
+    """One path of a batch, or some, one after the other; without computing the others where a motion is made of pieces."""
+    if isinstance(motion := whole.own, TangentMotion):
         x = motion.segments
         own = 2 if x.own else 1
-        knots = x.knots if x.knots.ndim == own else _one(x.knots, own, whole.batch, k)
-        pieces = Segments(knots, _one(x.coefficients, 3, whole.batch, k), _one(x.anchors, 2, whole.batch, k), x.own)
-        alone = TangentMotion(motion.robot, motion.kind, pieces, motion.periodic)
+        knots = x.knots if x.knots.ndim == own else _part(x.knots, own, whole.batch, which)
+        c, anchors = (_part(y, trailing, whole.batch, which) for y, trailing in ((x.coefficients, 3), (x.anchors, 2)))
+        alone, T = (
+            TangentMotion(motion.robot, motion.kind, Segments(knots, c, anchors, x.own), motion.periodic),
+            motion.duration,
+        )
 
         def at(s: Any) -> MotionState:
-            q, v, a, jerk = alone.at(s * motion.duration)
-            T = motion.duration
+            q, v, a, jerk = alone.at(s * T)
             return MotionState(q, T * v, T**2 * a, T**3 * jerk)
 
     else:
 
         def at(s: Any) -> MotionState:
-            return MotionState(*(_one(y, y.ndim - len(whole.batch), whole.batch, k) for y in whole.at(s)))
+            return MotionState(*(_part(y, y.ndim - len(whole.batch), whole.batch, which) for y in whole.at(s)))
 
-    found = Path(robot, at, whole.knots, (), lambda _: found)
+    if isinstance(which, slice):
+        numbers = range(math.prod(whole.batch))[which]
+        return Path(whole.robot, at, whole.knots, (len(numbers),), lambda k: whole.member(numbers[k]))
+    found = Path(whole.robot, at, whole.knots, (), lambda _: found)
     return found
 
 
-def _one(values: Array, trailing: int, batch: tuple[int, ...], k: int) -> Array:
-    """Member k of a batch."""
+def _part(values: Array, trailing: int, batch: tuple[int, ...], which: int | slice) -> Array:
+    """A member of a batch, or some of its members, one after the other."""
     own = values.shape[values.ndim - trailing :]
-    full: Array = np.broadcast_to(values, (*batch, *own))
-    return full[np.unravel_index(k, batch)]
+    found: Array = np.broadcast_to(values, (*batch, *own)).reshape(math.prod(batch), *own)[which]
+    return found

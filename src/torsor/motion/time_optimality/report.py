@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +12,10 @@ from torsor.arrays.typing import Array
 from torsor.errors import ArgumentError
 from torsor.functions.public.dynamics import inverse_dynamics
 from torsor.model import Robot
+from torsor.motion.motions import MotionState
 from torsor.motion.time_optimality.intervals import Grid
+from torsor.motion.time_optimality.jerk_limited.law import SmoothLaw, SmoothLaws
+from torsor.motion.time_optimality.jerk_limited.solution import Smooth
 from torsor.motion.time_optimality.obstacles import Obstacle
 from torsor.motion.time_optimality.paths import Path
 from torsor.motion.time_optimality.profile import Profile
@@ -20,6 +23,7 @@ from torsor.motion.time_optimality.retimed import RetimedMotion, law_of
 from torsor.motion.time_optimality.rows import JointLimits
 
 REACHED = 0.995  # part of a limit from which on it is in the way
+OFTEN_KEPT = 1e-3  # part of a limit by which it may be left without a word
 SHORT = 2e-3  # of s: what is in the way for less is not told in the summary
 
 
@@ -31,7 +35,7 @@ class ReachedLimit(NamedTuple):
     joint : str
         The joint, or its freedom.
     limit : str
-        "effort", "velocity" or "acceleration".
+        "effort", "velocity", "acceleration" or "jerk".
     side : int
         1 at the upper bound, −1 at the lower.
     s : pair of float
@@ -60,11 +64,14 @@ class TimeOptimalMotion(Report):
         Places along the path, from 0 to 1: the parameter of a function, the part of a motion's duration, or of the length where
         the path stands still along its own parameter.
     s_rate : (..., N + 1) array
-        ṡ there, 1/s; ṡ² is linear between places, s̈ constant.
+        ṡ there, 1/s. Without a limit of jerk ṡ² is linear between places, s̈ constant.
     s_rate_limit : (..., N + 1) array
-        The maximum velocity curve, 1/s: beyond it no acceleration keeps all limits.
+        The maximum velocity curve, 1/s: beyond it no acceleration keeps all limits but that of jerk.
     excess : (...) array
-        The largest part of a limit of force or acceleration by which it is left anywhere.
+        The largest part of a limit of force, acceleration or jerk by which it is left anywhere.
+    settled : (...) array
+        Whether the search for the least time has come to its end; with a limit of jerk it is stopped after 100 steps, at a motion
+        that keeps all limits.
     obstacles : dict
         For the numbers of paths that cannot be followed (0 for one path), the `Obstacle`.
     """
@@ -75,10 +82,13 @@ class TimeOptimalMotion(Report):
     s_rate: Array
     s_rate_limit: Array
     excess: Array
+    settled: Array
     obstacles: dict[int, Obstacle]
     _path: Path = field(repr=False)
     _limits: JointLimits = field(repr=False)
     _halts: Array = field(repr=False)
+    _smooth: SmoothLaw | SmoothLaws | None = field(default=None, repr=False)
+    _jerk: Array | None = field(default=None, repr=False)
 
     @classmethod
     def of(
@@ -90,8 +100,26 @@ class TimeOptimalMotion(Report):
             return x.reshape((*path.batch, *x.shape[1:]))
 
         rate, most = np.sqrt(shaped(found.x)), np.sqrt(np.maximum(shaped(found.ceilings), 0.0))
-        took, excess = shaped(found.duration), shaped(found.excess)
-        return cls(path.robot, took, grid.points, rate, most, excess, obstacles, path, limits, shaped(halts))
+        took, excess, settled = shaped(found.duration), shaped(found.excess), np.ones(path.batch, bool)
+        return cls(path.robot, took, grid.points, rate, most, excess, settled, obstacles, path, limits, shaped(halts))
+
+    def with_jerk(self, jerk: Array, found: Smooth) -> TimeOptimalMotion:
+        """The report on motions along the same paths with a limit of jerk."""
+        laws = [law for law in found.laws if law is not None]
+        batch = self._path.batch
+        took = np.array([law.duration if law else np.nan for law in found.laws]).reshape(batch)
+        none = np.full(len(self.s), np.nan)
+        rate = np.array([law.rate_at(self.s) if law else none for law in found.laws]).reshape(self.s_rate.shape)
+        return replace(
+            self,
+            duration=took,
+            s_rate=rate,
+            excess=found.excess.reshape(batch),
+            settled=found.settled.reshape(batch),
+            obstacles=self.obstacles | found.obstacles,
+            _smooth=None if found.obstacles or not laws else SmoothLaws(laws, batch) if batch else laws[0],
+            _jerk=jerk,
+        )
 
     def __bool__(self) -> bool:
         return not self.obstacles
@@ -103,7 +131,7 @@ class TimeOptimalMotion(Report):
             k, reason = next(iter(self.obstacles.items()))
             which = f"path {k}, " if self._path.batch else ""
             raise ArgumentError(f"there is no motion along the path within the limits: {which}{reason}")
-        return RetimedMotion(self.robot, law_of(self.s, self.s_rate**2, self._halts), self._path)
+        return RetimedMotion(self.robot, self._smooth or law_of(self.s, self.s_rate**2, self._halts), self._path)
 
     @property
     def active(self) -> tuple[ReachedLimit, ...]:
@@ -112,22 +140,24 @@ class TimeOptimalMotion(Report):
             raise ArgumentError("`active` is of one path: pass that path alone.")
         if not self:
             return ()
-        found = []
-        for limit, share in self._shares().items():
+        found, motion = [], self.motion
+        times = 0.5 * (motion.knots[1:] + motion.knots[:-1])
+        places = self.s if self._smooth is None else np.clip(motion.law.at(motion.knots).u[:, 0], 0.0, 1.0)
+        for limit, share in self._shares(motion.at(times)).items():
             for k, name in enumerate(self.robot.structure.freedoms):
                 for side in (1, -1):
                     for first, last in _stretches(side * share[:, k] >= REACHED):
-                        found.append(ReachedLimit(name, limit, side, (float(self.s[first]), float(self.s[last + 1]))))
+                        found.append(ReachedLimit(name, limit, side, (float(places[first]), float(places[last + 1]))))
         return tuple(sorted(found, key=lambda one: one.s))
 
-    def _shares(self) -> dict[str, Array]:
-        """Forces, velocities and accelerations in the middles of intervals as parts of their limits (N, nv)."""
-        law = law_of(self.s, self.s_rate**2, self._halts)
-        times = 0.5 * (law.knots[1:] + law.knots[:-1])
-        q, v, a, _ = self.motion.at(times)
+    def _shares(self, state: MotionState) -> dict[str, Array]:
+        """Forces, velocities, accelerations and jerks at some times as parts of their limits (K, nv)."""
+        q, v, a, jerk = state
         parts = {"velocity": v / self._limits.velocity, "acceleration": a / self._limits.acceleration}
         if np.any(np.isfinite(self._limits.effort)):
             parts["effort"] = inverse_dynamics(self.robot, q, v, a) / self._limits.effort
+        if self._jerk is not None:
+            parts["jerk"] = jerk / self._jerk
         return parts
 
     def __str__(self) -> str:
@@ -139,6 +169,14 @@ class TimeOptimalMotion(Report):
             f"Motion of {self.robot.name!r} along a path in {float(self.duration):.6g} s, the least within the limits "
             f"({len(self.s) - 1} intervals, limits left by at most {100.0 * max(0.0, float(self.excess)):.2g} % between them)."
         ]
+        if float(self.excess) > OFTEN_KEPT:
+            lines.append(
+                "The path turns more sharply than was looked at: pass more `intervals`, or lead it more smoothly."
+            )
+        if not np.all(self.settled):
+            lines.append(
+                "The search for the least time was stopped early: the motion keeps all limits, but a faster one may."
+            )
         told = [one for one in self.active if one.s[1] - one.s[0] > SHORT]
         if told:
             lines += ["Limits that are reached, by s:", *(f"  {one}" for one in told)]

@@ -14,6 +14,7 @@ from torsor.model import Robot
 from torsor.motion.motions import Motion, MotionState
 from torsor.motion.segments import Segments
 from torsor.motion.tangent_motion import time_of
+from torsor.motion.time_optimality.jerk_limited.law import SmoothLaw, SmoothLaws
 from torsor.motion.time_optimality.paths import Path
 
 
@@ -21,18 +22,18 @@ from torsor.motion.time_optimality.paths import Path
 class RetimedMotion(Motion, Report):
     """A path passed through by a time law, q(s(t)); `time_optimal` makes it. Outside [0, duration] it rests at its ends.
 
-    v = q' ṡ, a = q'' ṡ² + q' s̈ and jerk = q''' ṡ³ + 3 q'' ṡ s̈, where s̈ is constant between points of a grid. Where it jumps the
-    jerk is not bounded; what is given is that on both sides.
+    v = q' ṡ, a = q'' ṡ² + q' s̈ and jerk = q''' ṡ³ + 3 q'' ṡ s̈ + q' s⃛. Without limits of jerk s̈ is constant between points of a
+    grid. Where it jumps the jerk is not bounded; what is given is that on both sides.
 
     Attributes
     ----------
     robot : Robot
-    law : Segments
+    law : Segments, SmoothLaw or SmoothLaws
         s(t), in pieces (..., N). Each member of a batch takes its own time and rests then.
     """
 
     robot: Robot
-    law: Segments
+    law: Segments | SmoothLaw | SmoothLaws
     _path: Path = field(repr=False)
 
     @property
@@ -49,7 +50,7 @@ class RetimedMotion(Motion, Report):
         """q, v, a and jerk at a time, or at times (K,), s. Batch axes come first, then those of time."""
         _, u, rates = self.law.at(time_of(t))
         s = where(u < 0.0, 0.0, where(u > 1.0, 1.0, u))[..., 0]  # (..., K)
-        first, second, _ = rates  # s⃛ is 0 within intervals
+        first, second, third = rates
         if not self._path.batch:
             q, d, dd, ddd = self._path.at(s)
         else:
@@ -58,7 +59,7 @@ class RetimedMotion(Motion, Report):
             q,
             first * d,
             first**2 * dd + second * d,
-            first**3 * ddd + 3.0 * first * second * dd,
+            first**3 * ddd + 3.0 * first * second * dd + third * d,
         )
 
     def _each(self, s: Array) -> MotionState:

@@ -18,10 +18,11 @@ FASTEST = 1e12  # 1/s²: the largest ṡ² and s̈ where nothing limits them
 
 
 class Speeds(NamedTuple):
-    """At the places of paths (B, 2 N + 1): the largest ṡ² that velocities allow, and |q'|² in shares of them."""
+    """At the places of paths (B, 2 N + 1): the largest ṡ² that velocities allow, |q'|² in shares of them, the largest |q'_k|."""
 
     limit: Array
     square: Array
+    farthest: Array
 
 
 def weights_of(velocity: Array) -> Array:
@@ -41,7 +42,7 @@ def _kernel(nv: int) -> Kernel:
     def speeds(first: Array, inverse: Array, weights: Array) -> dict[str, Array]:
         share, slowest = largest(abs(first * inverse)), FASTEST**-0.5
         share, weighted = where(share > slowest, share, slowest), first * weights
-        return {"limit": 1.0 / (share * share), "square": np.sum(weighted * weighted)}
+        return {"limit": 1.0 / (share * share), "square": np.sum(weighted * weighted), "farthest": largest(abs(first))}
 
     shapes: dict[str, tuple[int, ...]] = dict.fromkeys(("first", "inverse", "weights"), (nv,))
     return Kernel(f"speeds of {nv} joints", trace(speeds, shapes, Level.FULL))
