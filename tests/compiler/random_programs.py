@@ -50,10 +50,10 @@ def block_programs(draw):
     for _ in range(draw(st.integers(1, 3))):
         pick = st.sampled_from(numbers)
         if draw(st.booleans()):
-            n, k, m = draw(st.integers(1, 6)), draw(st.integers(1, 4)), draw(st.integers(1, 11))
+            n, k, m = draw(st.integers(1, 10)), draw(st.integers(1, 4)), draw(st.integers(1, 11))
             block, size = Product(n, k, m), k * (n + m)
         else:
-            block = Calls(called, times := draw(st.integers(1, 3)), carried := draw(st.integers(0, 3)))
+            block = Calls(called, times := draw(st.sampled_from([1, 2, 3, 9, 19])), carried := draw(st.integers(0, 3)))
             size = carried + times * block.taken
         made = graph.block(block, draw(st.lists(pick, min_size=size, max_size=size)))
         numbers += [graph.apply(Op.MUL, graph.constant(0.1), made[0]), *made]

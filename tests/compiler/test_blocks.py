@@ -43,6 +43,9 @@ def test_blocks_have_the_same_bits_at_every_width_batch_and_cut(program, states)
     for variant in (*variants, native(program, whole=0, piece=2)):
         np.testing.assert_array_equal(variant([states])[0], expected)
         np.testing.assert_array_equal(variant([states[0]])[0], expected[0])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(llvm, "MADE_MOST", 0)  # state by state
+        np.testing.assert_array_equal(native(program)([states])[0], expected)
 
 
 @FEW
@@ -65,13 +68,14 @@ def turned(x, y):
     return np.stack([x[..., 0] * y[..., 1] - x[..., 1] * y[..., 0], np.sin(x[..., 0]) + y[..., 0]], axis=-1)
 
 
-def test_long_products_and_rows_of_a_traced_function_become_blocks():
+def test_long_products_and_rows_of_a_traced_function_become_blocks(monkeypatch):
     """As long as they are not long, they are written out; with and without, in every export, the numbers are the same."""
 
     def f(A, B):
         rows = by_rows(turned, A[:, :2], B.T[:, :2])
         return {"C": A @ B, "rows": rows}
 
+    monkeypatch.setattr(trace_module, "CALLED", 70)
     rng = np.random.default_rng(3)
     A, B = rng.normal(size=(9, 70, 20)), rng.normal(size=(9, 20, 70))
     program = trace(f, {"A": (70, 20), "B": (20, 70)}, Level.FULL)
@@ -150,7 +154,9 @@ def test_a_long_function_called_for_several_states_is_compiled_once(monkeypatch)
     calls = [node for node in kernel.program.live() if graph.ops[node] is Op.BLOCK]
     assert len(calls) == 2
     assert len({graph.values[node] for node in calls}) == 1
-    assert len(list(plan(kernel.program, llvm.WHOLE, PIECE, True).plans())) == 2  # the step's, and one of what it calls
+    assert (
+        len(list(plan(kernel.program, llvm.WHOLE, PIECE, True).plans(1, 8))) == 2
+    )  # the step's, and one of what it calls
     monkeypatch.setattr(trace_module, "LONG", 10**9)
     written_out = torsor.compile(step, arm, shapes)
     assert not any(op is Op.BLOCK for op in written_out.program.graph.ops)

@@ -11,7 +11,7 @@ import numpy as np
 
 from torsor.arrays.exact import exact_constants
 from torsor.compiler import numpy_functions as numpy_functions  # makes them known
-from torsor.compiler.graph import Calls, Graph, Op, Port, Program, replayed
+from torsor.compiler.graph import Calls, Graph, Op, Port, Program, count as operations, replayed
 from torsor.compiler.simplify import Level, Rewriter, compact, simplify
 from torsor.compiler.traced_array import (
     FRESH,
@@ -33,7 +33,10 @@ class Budget:
     most: float = math.inf
 
 
-CALLED = 64  # rows, from which on a function of each is called instead of written out
+ROWS, CALLED = (
+    16,
+    9_000,
+)  # rows, and operations of all of them, from which on a function of each is called, not written out
 LONG = 400  # nodes of a program, from which on it is called where it comes several times
 PATIENCE = 1.5  # times the nodes of another: some are not needed in the end, in all of them alike
 
@@ -106,13 +109,15 @@ def named_outputs(result: Any) -> dict[str, Any]:
 
 
 def by_rows(function: Callable[..., Any], *arrays: Any) -> Any:
-    """What `arrays.by_rows` does with traced arrays: beyond some rows a block, whose program is the function of one row."""
+    """What `arrays.by_rows` does with traced arrays: where it is long, a block, whose program is the function of one row."""
     graph, count = graph_of(arrays), arrays[0].shape[0]
-    if count < CALLED:
+    if count < ROWS:
         return function(*arrays)
     rows = [numbers(graph, array) for array in arrays]
     shapes = {f"x{k}": row.shape[1:] for k, row in enumerate(rows)}
     program = trace(lambda **given: function(*given.values()), shapes, Level.FULL)
+    if count * sum(operations(program).values()) < CALLED:
+        return function(*arrays)
     given = np.concatenate([row.reshape(count, -1) for row in rows], axis=1)
     made = graph.block(Calls(program, count), given.ravel().tolist())
     return TracedArray(graph, np.array(made, dtype=np.int64).reshape((count, *program.outputs[0].shape)))

@@ -26,7 +26,8 @@ from torsor.errors import ArgumentError, ArgumentTypeError
 Recorder = Graph | Rewriter  # what operations are told to
 LOOPED = 4096  # products of a matrix product, from which on it becomes a loop
 FEW = 128  # the same, where the program says that it is made of such products
-DENSE = 0.25  # of all products, if fewer are not known to be zero it is written out
+DENSE = 0.25  # of all products, if fewer are not known to be zero it is written out, but for
+SPARSE_MOST = 20_000  # of these
 FRESH = (
     "make the array like an input of the function, as in np.zeros_like(q, shape=(3, 3)), np.zeros((3, 3), like=q) or "
     "np.array([q[0], q[1]], like=q)."
@@ -125,7 +126,7 @@ def _looped(graph: Recorder, A: np.ndarray, B: np.ndarray, least: int) -> list[i
         return None
     zero = graph.constant(0.0)
     terms = np.not_equal(A, zero).astype(int) @ np.not_equal(B, zero).astype(int)
-    if terms.sum() < max(least, DENSE * A.size * B.shape[1]):
+    if terms.sum() < max(least, min(DENSE * A.size * B.shape[1], SPARSE_MOST)):
         return None
     made = graph.block(Product(len(A), len(B), B.shape[1]), [*A.ravel().tolist(), *B.ravel().tolist()])
     return [x if known else zero for x, known in zip(made, terms.ravel().tolist(), strict=True)]

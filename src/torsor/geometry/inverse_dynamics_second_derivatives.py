@@ -153,7 +153,7 @@ class _Terms(NamedTuple):
 def _terms(robot: Robot, rows: DrivenRows) -> _Terms:
     b, c, _ = pairs_of(robot.structure)
     J, Psi, Psi_dot, Phi, _ = _screws(rows)
-    far = _of_freedoms(rows)
+    far = by_rows(_of_freedoms, rows)
     pairs = by_rows(_of_pairs, concat([J, Psi])[..., b, :], far[..., c, :])
     turned, swept, rho, Y_turned, D_turned = (pairs[..., x] for x in _parts(9, 9, 3, 6, 6))
     xi, eta = concat([Psi[..., :3], Psi_dot]), concat([J[..., :3], Phi])

@@ -31,6 +31,17 @@ def addresses(program: Program) -> Iterator[str]:
     yield "  %scratch = load ptr, ptr %scratch_at"
 
 
+def states(program: Program) -> Iterator[str]:
+    """The entry of a function for many states: addresses, ``%stride{k}``, and room for the addresses of a state, ``%moved``."""
+    ports = ports_of(program)
+    yield "entry:"
+    yield from addresses(program)
+    for k in range(len(ports)):
+        yield f"  %stride_at{k} = getelementptr i64, ptr %strides, i64 {k}"
+        yield f"  %stride{k} = load i64, ptr %stride_at{k}"
+    yield f"  %moved = alloca ptr, i64 {len(ports) + 1}"
+
+
 def beginning(p: Printer, extra: list[str], entry: str = "entry") -> Iterator[str]:
     """From the entry (with ``extra`` lines in it, the last of them in the block ``entry``) to the start of a group's body.
 
@@ -38,12 +49,7 @@ def beginning(p: Printer, extra: list[str], entry: str = "entry") -> Iterator[st
     lanes, several lanes have the last one. All of them write the same numbers.
     """
     ports = ports_of(p.program)
-    yield "entry:"
-    yield from addresses(p.program)
-    for k in range(len(ports)):
-        yield f"  %stride_at{k} = getelementptr i64, ptr %strides, i64 {k}"
-        yield f"  %stride{k} = load i64, ptr %stride_at{k}"
-    yield f"  %moved = alloca ptr, i64 {len(ports) + 1}"
+    yield from states(p.program)
     yield from _reach(p.lanes)
     yield from extra
     yield "  br label %test"

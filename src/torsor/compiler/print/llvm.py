@@ -15,9 +15,9 @@ from typing import NamedTuple, TypeVar
 
 from torsor.compiler.graph import Calls, Op, Product, Program
 from torsor.compiler.print import blocks
-from torsor.compiler.print.lane_groups import addresses, beginning, ports_of, row_names, shifted
-from torsor.compiler.print.packing import Loop, load_columns, load_into_slots, store_columns, store_from_slots
-from torsor.compiler.print.plan import PIECE, BlockStep, Chunk, Plan, plan
+from torsor.compiler.print.lane_groups import addresses, beginning, ports_of, row_names, shifted, states
+from torsor.compiler.print.packing import Loop, Windows, load_columns, load_into_slots, store_columns, store_from_slots
+from torsor.compiler.print.plan import PIECE, BlockStep, Chunk, Plan, plan, starts
 from torsor.compiler.print.printer import Printer, Target, folded_products
 
 
@@ -38,6 +38,7 @@ S = TypeVar("S", Chunk, BlockStep)
 PARTS = ("one", "many")
 WHOLE = 4500  # instructions up to which a program stays in one piece
 TRANSPOSED = 4  # instructions for an output of a group, about
+MADE_MOST = 16_384  # numbers that blocks make, beyond which those of a group of states leave the cache: then one by one
 TOGETHER = 4  # pieces of a long program in a text: LLVM takes a tenth of a second for one, and memory for each text
 # Instructions as the processor has them, but in the order for any: as fast, and a third sooner where LLVM would otherwise
 # schedule once more after the registers are assigned.
@@ -48,6 +49,12 @@ def emit(
     program: Program, part: str, element: str, target: Target, *, whole: int = WHOLE, piece: int = PIECE
 ) -> Module:
     """The module of one of `PARTS` in one precision, "double" or "float"; beyond ``whole`` nodes, cut into pieces."""
+    made = sum(
+        value.size for node in program.live() if isinstance(value := program.graph.values[node], Product | Calls)
+    )
+    if part == "many" and made > MADE_MOST:
+        printer = Printer(program, element, 1, target)
+        return Module(("\n".join([*_state_by_state(printer), ""]),), 0)
     functions = {"one": (1, "one", _one), "many": (target.lanes(element), "many", _many)}
     return assemble(program, element, target, [functions[part]], whole, piece)
 
@@ -76,16 +83,16 @@ def assemble(
     for lanes, name, function in functions:
         printer = Printer(program, element, lanes, target)
         attributes = SCHEDULING
-        if lanes > 1:
+        if lanes > 1 or cut is not None:
             attributes += f' "min-legal-vector-width"="{target.bits}" "prefer-vector-width"="{target.bits}"'
         if cut is None:
             body: Body = Inline(live, folded)
         else:
-            body = Pieces(f"{name}_piece", cut)
+            body = Pieces(f"{name}_piece", cut, lanes, printer.widest)
             shared |= body.shared(printer, attributes)
             pieces |= body.functions(printer, attributes)
-            text += body.tables()
-            scratch = max(scratch, cut.slots * lanes * (8 if element == "double" else 4))
+            text += [*body.tables(printer), *body.products(printer, attributes)]
+            scratch = max(scratch, cut.size(lanes, printer.widest) * (8 if element == "double" else 4))
         text += function(printer, body, attributes)
         declared |= printer.declared
     groups = [tuple(islice(pieces, k, k + TOGETHER)) for k in range(0, len(pieces), TOGETHER)]
@@ -131,11 +138,15 @@ class Inline(NamedTuple):
         return is_guarded
 
 
-class Pieces(NamedTuple):
+class Pieces:
     """The program as functions called one after the other, with their values in scratch; in the same two ways."""
 
-    name: str
-    cut: Plan
+    def __init__(self, name: str, cut: Plan, lanes: int, widest: int) -> None:
+        self.name, self.cut, self.lanes, self.widest = name, cut, lanes, widest
+        self._plans = cut.plans(lanes, widest)
+        self._numbers = {(id(part), n): k for k, (part, n) in enumerate(self._plans)}
+        self._numbers |= {(id(step), n): k for k, (_, n, step) in enumerate(self._steps(Chunk))}
+        self._numbers |= {(id(step), n): k for k, (_, n, step) in enumerate(self._steps(BlockStep))}
 
     def compute(self, p: Printer, inputs: list[str]) -> list[str]:
         """Input values → root values, by way of their slots."""
@@ -154,74 +165,128 @@ class Pieces(NamedTuple):
             load_into_slots(p, rows(k), port.size, start)
             start += port.size
         self._run(p, self.cut, "%scratch")
-        start = 0
-        for k, port in enumerate(ports[inputs:], inputs):
-            store_from_slots(p, rows(k), port.size, f"@{self.name}_roots0", start)
-            start += port.size
+        for k, windows in enumerate(self._outputs(p)):
+            tables = [f"@{self.name}_{what}{k}" for what in ("zeros", "columns")]
+            store_from_slots(p, rows(inputs + k), windows, tables, "%scratch")
         return False
+
+    def _outputs(self, p: Printer) -> Iterator[Windows]:
+        graph, start = self.cut.program.graph, 0
+        for nodes in self.cut.program.results:
+            zero = [graph.ops[x] is Op.CONSTANT and str(graph.values[x]) == "0.0" for x in nodes]
+            yield Windows.of(p, self.cut.root_slots[start : start + len(nodes)], zero)
+            start += len(nodes)
 
     def _run(self, p: Printer, part: Plan, scratch: str) -> None:
         """The steps of a plan, whose slots begin at ``scratch``."""
-        numbers = {id(step): k for k, (_, step) in enumerate(self._steps(Chunk))}
-        tables = {id(step): f"{self.name}_sources{k}" for k, (_, step) in enumerate(self._steps(BlockStep))}
         for step in part.steps:
             if isinstance(step, Chunk):
-                place = f"getelementptr (ptr, ptr @{self.name}_table, i64 {numbers[id(step)]})"
+                place = f"getelementptr (ptr, ptr @{self.name}_table, i64 {self._numbers[id(step), p.lanes]})"
                 p.lines.append(f"  call void {p.line(f'load ptr, ptr {place}')}(ptr {scratch})")
                 continue
             area, made = blocks.at(p, scratch, part.area), blocks.at(p, scratch, step.first)
             if isinstance(step.block, Product):
-                blocks.pick(p, scratch, tables[id(step)], "0", len(step.sources), area)
-                B = blocks.at(p, area, step.block.n * step.block.k)
-                blocks.product(p, step.block, area, B, made, step.ranges)
-                continue
-            self._calls(p, step.block, step, tables[id(step)], scratch, area, made)
+                self._product(p, step.block, step, scratch, area, made)
+            elif step.lanes(p.lanes, self.widest) > p.lanes:
+                self._side_by_side(p, step.block, step, scratch, area, made)
+            else:
+                self._calls(p, step.block, step, scratch, area, made)
 
-    def _calls(self, p: Printer, block: Calls, step: BlockStep, table: str, scratch: str, area: str, made: str) -> None:
+    def _product(self, p: Printer, block: Product, step: BlockStep, scratch: str, A: str, C: str) -> None:
+        """A product of what is picked, by the function for its size."""
+        blocks.pick(p, scratch, self._table("sources", step, p.lanes), 0, len(step.sources), A)
+        B, tile = blocks.at(p, A, block.n * block.k), blocks.Tile.of(p, block)
+        tiles, terms = (self._table(what, step, p.lanes) for what in ("tiles", "terms"))
+        count = len(blocks.tiles(block, step, tile)[0]) // 4
+        parts = f"i64 {block.k}, i64 {block.m}, ptr {tiles}, i64 {count}, ptr {terms}"
+        p.lines.append(f"  call void @{tile.name(p)}(ptr {A}, ptr {B}, ptr {C}, {parts})")
+
+    def _calls(self, p: Printer, block: Calls, step: BlockStep, scratch: str, area: str, made: str) -> None:
         """A program called row by row in ``area``; what a row leaves for the next is copied there."""
         assert step.inner is not None
-        carried, given = block.carried, block.size // block.times
-        roots = f"{self.name}_roots{[id(x) for x in self.cut.plans()].index(id(step.inner))}"
-        blocks.pick(p, scratch, table, "0", carried, area)
+        carried, given, table = block.carried, block.size // block.times, self._table("sources", step, p.lanes)
+        blocks.pick(p, scratch, table, 0, carried, area)
         with Loop(p, block.times, 1) as row:
             first = p.line(f"add i64 {p.line(f'mul i64 {row}, {block.taken}')}, {carried}")
             blocks.pick(p, scratch, table, first, block.taken, blocks.at(p, area, carried))
             self._run(p, step.inner, area)
             here = blocks.at(p, made, p.line(f"mul i64 {row}, {given}"))
-            blocks.pick(p, area, roots, "0", given, here)
+            blocks.pick(p, area, self._table("roots", step.inner, p.lanes), 0, given, here)
             blocks.copy(p, here, carried, area)
 
-    def _steps(self, kind: type[S]) -> list[tuple[Plan, S]]:
-        """All pieces, or all blocks, of the program and those it calls, each with its plan."""
-        return [(part, step) for part in self.cut.plans() for step in part.steps if isinstance(step, kind)]
+    def _side_by_side(self, p: Printer, block: Calls, step: BlockStep, scratch: str, area: str, made: str) -> None:
+        """A program called for several rows of one state at a time, each in a lane."""
+        assert step.inner is not None
+        wide, given = p.with_lanes(self.widest), block.size // block.times
+        taken, table = block.taken * wide.lanes, self._table("sources", step, p.lanes)
+        with Loop(p, len(starts(block.times, wide.lanes)), 1) as group:
+            blocks.pick(p, scratch, table, p.line(f"mul i64 {group}, {taken}"), taken, area)
+            self._run(wide, step.inner, area)
+            first = p.line(f"mul i64 {group}, {wide.lanes}")
+            late = p.line(f"icmp ugt i64 {first}, {block.times - wide.lanes}")
+            first = p.line(f"select i1 {late}, i64 {block.times - wide.lanes}, i64 {first}")
+            here = blocks.at(p, made, p.line(f"mul i64 {first}, {given}"))
+            rows = [blocks.at(p, here, lane * given) for lane in range(wide.lanes)]
+            made_by_row = Windows.of(wide, step.inner.root_slots, [False] * given)
+            store_from_slots(wide, rows, made_by_row, ["", self._table("rows", step, p.lanes)], area)
 
-    def tables(self) -> Iterator[str]:
-        """The slots of roots and of what blocks take, and the addresses of the pieces."""
-        for k, part in enumerate(self.cut.plans()):
-            yield blocks.table(f"{self.name}_roots{k}", part.root_slots)
-        for k, (_, step) in enumerate(self._steps(BlockStep)):
-            yield blocks.table(f"{self.name}_sources{k}", step.sources)
+    def _steps(self, kind: type[S]) -> list[tuple[Plan, int, S]]:
+        """All pieces, or all blocks, of the program and those it calls, each with its plan and in as many lanes as it runs in."""
+        return [(part, lanes, step) for part, lanes in self._plans for step in part.steps if isinstance(step, kind)]
+
+    def _table(self, what: str, of: Plan | BlockStep, lanes: int) -> str:
+        return f"@{self.name}_{what}{self._numbers[id(of), lanes]}"
+
+    def tables(self, p: Printer) -> Iterator[str]:
+        """The slots of roots and of what blocks take, the tiles of products, and the addresses of the pieces."""
+        for part, lanes in self._plans:
+            yield blocks.table(self._table("roots", part, lanes), part.root_slots)
+        for _, lanes, step in self._steps(BlockStep):
+            wide, sources = p.with_lanes(step.lanes(lanes, self.widest)), step.sources
+            if isinstance(step.block, Product):
+                found = blocks.tiles(step.block, step, blocks.Tile.of(wide, step.block))
+                for what, numbers in zip(("tiles", "terms"), found, strict=True):
+                    yield blocks.table(self._table(what, step, lanes), numbers)
+            elif wide.lanes > lanes and step.inner is not None:
+                sources, slots = blocks.side_by_side(step.block, sources, wide.lanes), step.inner.root_slots
+                windows = Windows.of(wide, slots, [False] * len(slots))
+                yield blocks.table(self._table("rows", step, lanes), windows.others)
+            yield blocks.table(self._table("sources", step, lanes), sources)
+        for k, windows in enumerate(self._outputs(p)):
+            yield blocks.table(f"@{self.name}_zeros{k}", windows.zeros)
+            yield blocks.table(f"@{self.name}_columns{k}", windows.others)
         yield f"@{self.name}_table = global [{len(self._steps(Chunk))} x ptr] zeroinitializer"
+
+    def products(self, p: Printer, attributes: str) -> Iterator[str]:
+        """The functions that multiply matrices, one for each kind of tile."""
+        known = set[str]()
+        for _, lanes, step in self._steps(BlockStep):
+            if isinstance(step.block, Product):
+                kind = p.with_lanes(lanes)
+                tile = blocks.Tile.of(kind, step.block)
+                if tile.name(kind) not in known:
+                    known.add(tile.name(kind))
+                    yield from blocks.product(kind, tile, attributes)
 
     def shared(self, p: Printer, attributes: str) -> dict[str, str]:
         """What several pieces call, by name: sine and cosine, if any needs them."""
-        name = f"{self.name}_sine_and_cosine"
-        needed = (part.program.graph.ops[node] for part, chunk in self._steps(Chunk) for node in chunk.nodes)
-        if not any(op in (Op.SIN, Op.COS) for op in needed):
-            return {}
-        return {name: "\n".join(p.shared_sine_and_cosine(name, attributes))}
+        found: dict[str, str] = {}
+        for part, lanes, chunk in self._steps(Chunk):
+            name = f"{self.name}_sine_and_cosine_{lanes}"
+            if name not in found and any(part.program.graph.ops[node] in (Op.SIN, Op.COS) for node in chunk.nodes):
+                found[name] = "\n".join(p.with_lanes(lanes).shared_sine_and_cosine(name, attributes))
+        return found
 
     def functions(self, p: Printer, attributes: str) -> dict[str, str]:
         """The pieces, by name."""
         functions: dict[str, str] = {}
-        for k, (part, chunk) in enumerate(self._steps(Chunk)):
-            p.lines, p.program = ["entry:"], part.program
-            values = _PieceValues(p, chunk)
-            p.nodes(chunk.nodes, values, part.folded)
+        for k, (part, lanes, chunk) in enumerate(self._steps(Chunk)):
+            own = p.in_piece(part.program, lanes, f"{self.name}_sine_and_cosine_{lanes}")
+            values = _PieceValues(own, chunk)
+            own.nodes(chunk.nodes, values, part.folded)
             values.store_constants()
             start = f"define void @{self.name}{k}(ptr %scratch){attributes} {{"
-            functions[f"{self.name}{k}"] = "\n".join([start, *p.lines, "  ret void", "}"])
-        p.program = self.cut.program
+            functions[f"{self.name}{k}"] = "\n".join([start, *own.lines, "  ret void", "}"])
         return functions
 
 
@@ -272,6 +337,20 @@ def _one(p: Printer, body: Body, attributes: str) -> Iterator[str]:
     p.lines = ["entry:", *addresses(p.program)]
     body.rows_to_rows(p, lambda k: [f"%base{k}"])
     yield f"define void @kernel_one(ptr %operands){attributes} {{"
+    yield from p.lines
+    yield "  ret void"
+    yield "}"
+
+
+def _state_by_state(p: Printer) -> Iterator[str]:
+    """``kernel_many`` for a program whose blocks have vectors of their own for one state."""
+    yield f"define void @kernel_many(i64 %count, ptr %operands, ptr %strides){SCHEDULING} {{"
+    yield from states(p.program)
+    yield f"  %kernel_one_at = getelementptr ptr, ptr %operands, i64 {len(ports_of(p.program)) + 1}"
+    yield "  %kernel_one = load ptr, ptr %kernel_one_at"
+    p.lines = []
+    with Loop(p, "%count", 1) as index:
+        p.lines += [*shifted(p.program, index), "  call void %kernel_one(ptr %moved)"]
     yield from p.lines
     yield "  ret void"
     yield "}"

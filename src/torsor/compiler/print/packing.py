@@ -9,7 +9,10 @@ a scratch area, ``%scratch``; between slots and rows they are moved by loops.
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+AT_ONCE = 8  # numbers of one state that a turn of a loop moves
 
 
 class Printer(Protocol):
@@ -19,6 +22,7 @@ class Printer(Protocol):
     type: str
     lanes: int
     lines: list[str]
+    declared: set[str]
 
     def line(self, text: str) -> str:
         """A new value defined by ``text``."""
@@ -78,7 +82,7 @@ def store_columns(p: Printer, rows: list[str], columns: list[str]) -> None:
 
 def load_into_slots(p: Printer, rows: list[str], size: int, first: int) -> None:
     """A port whose states lie in ``rows``, into consecutive slots from ``first``."""
-    step = min(_width(p, size), size) if p.lanes > 1 else 1
+    step = min(_width(p, size) if p.lanes > 1 else AT_ONCE, size)
     with Loop(p, size, step) as start:
         here = [_place(p, row, start) for row in rows]
         slot = p.line(f"add i64 {start}, {first}")
@@ -86,33 +90,73 @@ def load_into_slots(p: Printer, rows: list[str], size: int, first: int) -> None:
             p.lines.append(f"  store {p.type} {column}, ptr {_slot(p, p.line(f'add i64 {slot}, {k}'))}")
 
 
-def store_from_slots(p: Printer, rows: list[str], size: int, table: str, first: int) -> None:
-    """Slots, numbered by ``table`` from ``first``, as a port whose states lie in ``rows``."""
-    step = min(_width(p, size), size) if p.lanes > 1 else 1
-    with Loop(p, size, step) as start:
-        here = [_place(p, row, start) for row in rows]
-        columns = []
-        for k in range(step):
-            entry = p.line(f"getelementptr i64, ptr {table}, i64 {p.line(f'add i64 {start}, {first + k}')}")
-            columns.append(p.line(f"load {p.type}, ptr {_slot(p, p.line(f'load i64, ptr {entry}'))}"))
-        store_columns(p, here, columns)
+class Windows(NamedTuple):
+    """How slots become the columns of a port: windows of zeros, and others with the slots that they take.
+
+    ``size``: of the port. ``zeros``: first columns of `AT_ONCE` zeros. ``others``: each a first column and ``width`` slots.
+    """
+
+    size: int
+    width: int
+    zeros: list[int]
+    others: list[int]
+
+    @classmethod
+    def of(cls, p: Printer, slots: Sequence[int], is_zero: Sequence[bool]) -> Windows:
+        """For a port whose columns are in ``slots``, some of them known to be zero."""
+        size = len(slots)
+        width = min(_width(p, size) if p.lanes > 1 else AT_ONCE, size)
+        zeros = [k for k in range(0, size - AT_ONCE + 1, AT_ONCE) if all(is_zero[k : k + AT_ONCE])]
+        done = {k + column for k in zeros for column in range(AT_ONCE)}
+        others = [k for k in _windows(size, width) if not done.issuperset(range(k, k + width))] if size else []
+        return cls(size, width, zeros, [x for k in others for x in (k, *slots[k : k + width])])
+
+
+def store_from_slots(p: Printer, rows: list[str], windows: Windows, tables: Sequence[str], source: str) -> None:
+    """Slots of ``source`` as the columns of a port whose states lie in ``rows``, by tables of zeros and of the others."""
+    if windows.zeros and p.lanes == 1:
+        p.declared.add("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
+        p.lines.append(
+            f"  call void @llvm.memset.p0.i64(ptr {rows[0]}, i8 0, i64 {windows.size * _align(p.element)}, i1 false)"
+        )
+    elif windows.zeros:
+        with Loop(p, len(windows.zeros), 1) as number:
+            column = number_in(p, tables[0], number)
+            for row in rows:
+                zero = f"<{AT_ONCE} x {p.element}> zeroinitializer"
+                p.lines.append(f"  store {zero}, ptr {_place(p, row, column)}, align {_align(p.element)}")
+    if windows.others:
+        step = windows.width + 1
+        with Loop(p, len(windows.others) // step, 1) as number:
+            entry = p.line(f"getelementptr [{step} x i32], ptr {tables[1]}, i64 {number}")
+            column, *slots = (number_in(p, entry, k) for k in range(step))
+            places = [p.line(f"getelementptr {p.type}, ptr {source}, i64 {slot}") for slot in slots]
+            columns = [p.line(f"load {p.type}, ptr {place}") for place in places]
+            store_columns(p, [_place(p, row, column) for row in rows], columns)
+
+
+def number_in(p: Printer, table: str, k: int | str) -> str:
+    """Number k of a table."""
+    place = p.line(f"getelementptr i32, ptr {table}, i64 {k}")
+    return p.line(f"zext i32 {p.line(f'load i32, ptr {place}')} to i64")
 
 
 class Loop:
     """Lines within are repeated with the start of each window of ``step`` columns; the last overlaps the one before."""
 
-    def __init__(self, p: Printer, size: int, step: int) -> None:
+    def __init__(self, p: Printer, size: int | str, step: int) -> None:
         self.p, self.size, self.step = p, size, step
 
     def __enter__(self) -> str:
         p = self.p
         self.mark = p.line("add i64 0, 0")[1:]  # a name of its own
         p.lines += [f"  br label %before_{self.mark}", f"before_{self.mark}:"]
-        go = f"  br i1 {'true' if self.size else 'false'}, label %loop_{self.mark}, label %beyond_{self.mark}"
-        p.lines += [go, f"loop_{self.mark}:"]
+        go = p.line(f"icmp ne i64 {self.size}, 0")
+        last = p.line(f"sub i64 {self.size}, {self.step}")
+        p.lines += [f"  br i1 {go}, label %loop_{self.mark}, label %beyond_{self.mark}", f"loop_{self.mark}:"]
         p.lines.append(f"  %at_{self.mark} = phi i64 [0, %before_{self.mark}], [%to_{self.mark}, %latch_{self.mark}]")
-        late = p.line(f"icmp ugt i64 %at_{self.mark}, {self.size - self.step}")
-        return p.line(f"select i1 {late}, i64 {self.size - self.step}, i64 %at_{self.mark}")
+        late = p.line(f"icmp ugt i64 %at_{self.mark}, {last}")
+        return p.line(f"select i1 {late}, i64 {last}, i64 %at_{self.mark}")
 
     def __exit__(self, *_: object) -> None:
         p = self.p

@@ -7,7 +7,7 @@ loop over slots: its arguments are picked by a table of slots, and all that it m
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from typing import NamedTuple
 
 from torsor.compiler.graph import TRUTH_VALUED, Block, Calls, Graph, Op, Product, Program
@@ -15,6 +15,7 @@ from torsor.compiler.print.printer import folded_products
 
 PIECE = 500
 WIDTH = 8  # columns of a product that are summed together
+ALIGNED = 16  # slots: for one state, vectors begin there too
 
 
 class Chunk(NamedTuple):
@@ -26,22 +27,29 @@ class Chunk(NamedTuple):
 
 
 class BlockStep(NamedTuple):
-    """A block: the slots of its arguments, the first slot of what it makes; for calls, how the program called runs.
+    """A block: the slots of its arguments, the first slot of what it makes, which of that is needed; for calls, how the program
+    called runs.
 
-    ``ranges``: for each block of columns of a product, where rows of the second matrix are not known to be zero.
+    ``terms``: for each block of columns of a product, the rows of the second matrix that are not known to be zero.
     """
 
     block: Block
     sources: list[int]
     first: int
+    needed: set[int]
     inner: Plan | None
-    ranges: list[list[tuple[int, int]]]
+    terms: list[list[int]]
+
+    def lanes(self, lanes: int, widest: int) -> int:
+        """How many lanes a program called has: for one state as many as can be, each a row, if none needs another's results."""
+        alone = isinstance(self.block, Product) or self.block.carried or self.block.times < widest
+        return lanes if lanes > 1 or alone else widest
 
 
 class Plan(NamedTuple):
-    """The steps of a program, the slot of each root, and how many slots there are; input numbers are in the first ones.
+    """The steps of a program, and the slot of each root; input numbers are in the first slots.
 
-    Beyond slot ``area`` blocks work on what they have picked.
+    From slot ``area`` on, blocks work on what they have picked.
     """
 
     program: Program
@@ -49,18 +57,22 @@ class Plan(NamedTuple):
     steps: list[Chunk | BlockStep]
     root_slots: list[int]
     area: int
-    slots: int
 
-    def plans(self) -> Iterator[Plan]:
-        """This one and those of all programs called, each once."""
-        seen: dict[int, Plan] = {}
-        waiting = [self]
+    def plans(self, lanes: int, widest: int) -> list[tuple[Plan, int]]:
+        """This one and those of all programs called, each once in as many lanes as it runs in."""
+        seen: dict[tuple[int, int], Plan] = {}
+        waiting = [(self, lanes)]
         while waiting:
-            plan = waiting.pop()
-            if id(plan) not in seen:
-                seen[id(plan)] = plan
-                waiting += [step.inner for step in plan.steps if isinstance(step, BlockStep) and step.inner]
-        return iter(seen.values())
+            plan, lanes = waiting.pop()
+            if (id(plan), lanes) not in seen:
+                seen[id(plan), lanes] = plan
+                blocks = (step for step in plan.steps if isinstance(step, BlockStep))
+                waiting += [(step.inner, step.lanes(lanes, widest)) for step in blocks if step.inner]
+        return [(plan, lanes) for (_, lanes), plan in seen.items()]
+
+    def size(self, lanes: int, widest: int) -> int:
+        """How many numbers its slots hold, in so many lanes."""
+        return lanes * self.area + max((_working(step, lanes, widest) for step in self.steps), default=0)
 
 
 def plan(
@@ -102,8 +114,9 @@ def plan(
     steps: list[Chunk | BlockStep] = []
     for k, nodes in enumerate(pieces):
         if nodes and graph.ops[nodes[0]] is Op.BLOCK:
-            step = _block_step(graph, nodes[0], slot, total, (piece, fma, known))
-            slot |= {node: total + graph.values[node] for node in entries[nodes[0]]}
+            made = {node: graph.values[node] for node in entries[nodes[0]]}
+            step = _block_step(graph, nodes[0], slot, (total, set(made.values())), (piece, fma, known))
+            slot |= {node: total + number for node, number in made.items()}
             steps.append(step)
             total += step.block.size
         else:
@@ -113,8 +126,7 @@ def plan(
                 slot[node], total = (free.pop(), total) if free else (total, total + 1)
             steps.append(Chunk(sorted((*nodes, *truths[k])), loads, [(node, slot[node]) for node in stored]))
         free += [slot[node] for node in done[k]]
-    most = max((_working(step) for step in steps), default=0)
-    return Plan(program, folded, steps, [slot[root] for root in roots], total, total + most)
+    return Plan(program, folded, steps, [slot[root] for root in roots], -(-total // ALIGNED) * ALIGNED)
 
 
 def _cut(graph: Graph, nodes: Sequence[int], piece: int) -> tuple[list[list[int]], dict[int, int]]:
@@ -133,16 +145,16 @@ def _cut(graph: Graph, nodes: Sequence[int], piece: int) -> tuple[list[list[int]
 
 
 def _block_step(
-    graph: Graph, node: int, slot: dict[int, int], first: int, how: tuple[int, bool, dict[str, Plan]]
+    graph: Graph, node: int, slot: dict[int, int], made: tuple[int, set[int]], how: tuple[int, bool, dict[str, Plan]]
 ) -> BlockStep:
-    block, args, inner, ranges = graph.values[node], graph.args[node], None, []
+    block, args, inner, terms = graph.values[node], graph.args[node], None, []
     if isinstance(block, Calls):
         # Cut, however short: beside the calls around it, a long piece keeps more than the registers hold.
         inner = how[2].get(digest := block.program.digest()) or how[2].setdefault(digest, plan(block.program, 0, *how))
     elif isinstance(block, Product):
         zero = [graph.ops[x] is Op.CONSTANT and graph.values[x] == 0.0 for x in args[block.n * block.k :]]
-        ranges = [_ranges(block, zero, start) for start in starts(block.m, WIDTH)]
-    return BlockStep(block, [slot[x] for x in args], first, inner, ranges)
+        terms = [_terms(block, zero, start) for start in starts(block.m, WIDTH)]
+    return BlockStep(block, [slot[x] for x in args], *made, inner, terms)
 
 
 def starts(size: int, step: int) -> list[int]:
@@ -150,23 +162,17 @@ def starts(size: int, step: int) -> list[int]:
     return [max(0, min(start, size - step)) for start in range(0, size, step)]
 
 
-def _ranges(block: Product, zero: list[bool], start: int) -> list[tuple[int, int]]:
-    """The ranges of rows in which some of the columns from ``start`` on are not known to be zero."""
-    found: list[tuple[int, int]] = []
-    for row in range(block.k):
-        if not all(zero[row * block.m + start : row * block.m + min(start + WIDTH, block.m)]):
-            if found and found[-1][1] == row:
-                found[-1] = (found[-1][0], row + 1)
-            else:
-                found.append((row, row + 1))
-    return found
+def _terms(block: Product, zero: list[bool], start: int) -> list[int]:
+    """The rows in which some of the columns from ``start`` on are not known to be zero."""
+    columns = range(start, min(start + WIDTH, block.m))
+    return [row for row in range(block.k) if not all(zero[row * block.m + column] for column in columns)]
 
 
-def _working(step: Chunk | BlockStep) -> int:
-    """Slots that a step works on besides those of values."""
+def _working(step: Chunk | BlockStep, lanes: int, widest: int) -> int:
+    """Numbers that a step works on besides those of values."""
     if isinstance(step, Chunk):
         return 0
-    return len(step.sources) if step.inner is None else step.inner.slots
+    return lanes * len(step.sources) if step.inner is None else step.inner.size(step.lanes(lanes, widest), widest)
 
 
 def _truths(graph: Graph, nodes: list[int]) -> set[int]:

@@ -5,11 +5,12 @@ Products that feed a sum are contracted here (`fma`), and nowhere else; no fast-
 
 from __future__ import annotations
 
+import copy
 import functools
 import struct
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence, Set
-from itertools import chain
+from itertools import chain, count
 from typing import NamedTuple
 
 from torsor.compiler.graph import BLOCKS, LIBRARY, TRUTH_VALUED, Op, Program, single
@@ -32,25 +33,40 @@ class Printer:
     def __init__(self, program: Program, element: str, lanes: int, target: Target) -> None:
         self.program = program
         self.element = element
-        self.lanes = lanes
         self.fma = target.fma
-        self.type = element if lanes == 1 else f"<{lanes} x {element}>"
-        self.truth = "i1" if lanes == 1 else f"<{lanes} x i1>"
-        self.suffix = _suffix(element, lanes)
+        self.widest = target.lanes(element)
+        self._set_lanes(lanes)
         self.tables = _DOUBLE if element == "double" else _SINGLE
         self.lines: list[str] = []
         self.declared: set[str] = set()
-        self._intrinsics: set[str] = set()  # those declared
-        self._fresh = 0
+        self._fresh = count()
         self._sine_and_cosine: str | None = None  # the function that computes both, if there is one
         self._near: list[str] | None = None  # where lanes may have sines of their own: which lanes have
+
+    def _set_lanes(self, lanes: int) -> None:
+        self.lanes = lanes
+        self._intrinsics: set[str] = set()  # those declared
+        self.type = self.element if lanes == 1 else f"<{lanes} x {self.element}>"
+        self.truth = "i1" if lanes == 1 else f"<{lanes} x i1>"
+        self.suffix = _suffix(self.element, lanes)
+
+    def with_lanes(self, lanes: int) -> Printer:
+        """One that adds to the same lines values of another width."""
+        other = copy.copy(self)
+        other._set_lanes(lanes)
+        return other
+
+    def in_piece(self, program: Program, lanes: int, sine_and_cosine: str) -> Printer:
+        """One that prints a function of its own, which calls one for sines."""
+        other = self.with_lanes(lanes)
+        other.program, other.lines, other._sine_and_cosine = program, ["entry:"], sine_and_cosine
+        return other
 
     # Pieces of IR
 
     def line(self, text: str) -> str:
         """A new value defined by ``text``."""
-        name = f"%t{self._fresh}"
-        self._fresh += 1
+        name = f"%t{next(self._fresh)}"
         self.lines.append(f"  {name} = {text}")
         return name
 
@@ -214,8 +230,7 @@ class Printer:
             self._near.append(fine)
             return sine, cosine
         fine_everywhere = self._everywhere(fine)
-        mark = self._fresh
-        self._fresh += 1
+        mark = next(self._fresh)
         here = f"here{mark}"
         self.lines += [f"  br label %{here}", f"{here}:"]
         self.lines += [f"  br i1 {fine_everywhere}, label %go{mark}, label %far{mark}", f"far{mark}:"]
