@@ -49,14 +49,14 @@ def tree20() -> torsor.Robot:
 
 
 @contextmanager
-def forced(*, unrolled: bool) -> Iterator[None]:
-    """Written out operation by operation, or by whole arrays, whatever torsor would choose."""
-    chosen = array_form.UNROLLED_MOST
-    array_form.UNROLLED_MOST = 10**12 if unrolled else 0
+def by_arrays() -> Iterator[None]:
+    """By whole arrays, whatever torsor would choose."""
+    chosen = array_form.ENTRIES_MOST
+    array_form.ENTRIES_MOST = 0
     try:
         yield
     finally:
-        array_form.UNROLLED_MOST = chosen
+        array_form.ENTRIES_MOST = chosen
 
 
 def measure(rounds: int) -> dict[str, dict[str, dict[str, float]]]:
@@ -95,7 +95,7 @@ def row(robot: torsor.Robot, task: str, rounds: int) -> dict[str, float]:
     result = {"one": times["one"], "batch": times["batch"] / count, "write floor": times["write"] / count}
     if not arrays:
         few = Q[: min(64, count - 1)]  # another shape than the call before, which would be repeated
-        with forced(unrolled=False):
+        with by_arrays():
             other = best({"x": lambda: function(robot, few, out=out[: len(few)])}, rounds=min(3, rounds))["x"]
         result["by whole arrays"] = 1e6 * other / len(few)
     result["written out"] = float(not arrays)

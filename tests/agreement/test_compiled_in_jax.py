@@ -48,7 +48,7 @@ def test_jit_gives_the_bits_that_numpy_gets(name):
 
 @pytest.mark.parametrize("name", ["christoffel_symbols_second_kind", "sectional_curvature"])
 def test_tensors_too_large_to_write_out_are_the_same_in_jit_and_vmap(name, same, monkeypatch):
-    monkeypatch.setattr("torsor.functions.batched_arrays.UNROLLED_MOST", 0)
+    monkeypatch.setattr("torsor.functions.batched_arrays.ENTRIES_MOST", 0)
     tree = ROBOTS["short tree"].rename({}, robot="by arrays")
     given = arguments(tree, name, (4,))
     function = PUBLIC[name]
@@ -60,7 +60,7 @@ def test_tensors_too_large_to_write_out_are_the_same_in_jit_and_vmap(name, same,
 
 
 def test_tensors_by_whole_arrays_are_differentiated_by_jax(same, monkeypatch):
-    monkeypatch.setattr("torsor.functions.batched_arrays.UNROLLED_MOST", 0)
+    monkeypatch.setattr("torsor.functions.batched_arrays.ENTRIES_MOST", 0)
     arm = torsor.robots.chain(2)
     q = torsor.random_configuration(arm, seed=0)
     step = 1e-5 * np.eye(2)[1]

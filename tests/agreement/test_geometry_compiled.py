@@ -1,4 +1,4 @@
-"""Tensors of the metric compiled operation by operation, and as products of whole arrays: two forms, one number, one manner.
+"""Tensors of the metric compiled, and as products of whole arrays: two forms, one number, one manner.
 
 Which form a robot gets depends on its size alone, so a caller must not see the difference: the same values, shapes, types
 and errors. Both are forced here on robots small enough for either.
@@ -20,10 +20,12 @@ import pytest
 import torsor
 from torsor import Robot, ShapeError
 from torsor.border.arrays import signature_of
+from torsor.compiler import trace, traced_array
+from torsor.compiler.graph import Calls, Product
 from torsor.functions import batched_arrays as array_form
+from torsor.functions.describe import request_of
 from torsor.functions.dispatch import PUBLIC, about_of
-from torsor.geometry import curvature
-from torsor.geometry.operation_estimates import for_curvature_norm
+from torsor.geometry import mass_matrix_derivatives
 
 pytestmark = pytest.mark.compiled
 
@@ -33,7 +35,7 @@ RANKS = {
     if (about := about_of(function)).arrays is not None and about.outputs.kind is None
 }
 BATCHES = ((), (3,), (2, 3), (0,))
-FORMS = ("unrolled", "arrays")
+FORMS = ("program", "arrays")
 
 
 def tree(*kinds: str, seed: int) -> Robot:
@@ -72,7 +74,7 @@ def form(kind: str) -> Iterator[list[str]]:
         return evaluate(self, *rest)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(array_form, "UNROLLED_MOST", 0 if kind == "arrays" else 10**12)
+        patch.setattr(array_form, "ENTRIES_MOST", 0 if kind == "arrays" else 10**12)
         patch.setattr(array_form.InArrays, "__call__", spied)
         yield used
 
@@ -119,36 +121,31 @@ def test_both_forms_give_one_number_for_batches_of_every_shape(name, robot):
             assert_same(got, np.asarray(PUBLIC[name](robot, **given)), within)
 
 
-CONTRACTIONS = ("ricci_curvature", "scalar_curvature", "sectional_curvature", "curvature_norm", "jacobi_operator")
+@pytest.mark.parametrize("name", ["riemann_curvature", "christoffel_symbols_derivative", "curvature_norm"])
+@pytest.mark.parametrize("robot", ["ball and slide", "mimic joints", "hinge, plane and screw"])
+def test_as_loops_they_are_the_same(name, robot, monkeypatch):
+    """What programs of many joints consist of, on robots of every kind of joint: rows called, and products as loops."""
+    for place, limit in ((trace, "ROWS"), (trace, "CALLED"), (traced_array, "FEW"), (mass_matrix_derivatives, "FEW")):
+        monkeypatch.setattr(place, limit, 1)
+    robot = ROBOTS[robot].rename({}, robot=f"{robot} in loops")
+    given = arguments(name, robot, (3,))
+    got = call("program", name, robot, *given.values())
+    program = about_of(PUBLIC[name]).program(request_of(about_of(PUBLIC[name]).algorithm, {"robot": robot, **given})[0])
+    assert {type(program.graph.values[node]) for node in program.live()} >= {Product, Calls}
+    with torsor.backend("numpy"):
+        assert_same(got, np.asarray(PUBLIC[name](robot, **given)), loss_of(robot, given["q"]))
+    one = call("program", name, robot, *(x[1] for x in given.values()))
+    np.testing.assert_array_equal(one, got[1])
 
 
-@pytest.mark.parametrize("robot", SMALL)
-def test_contractions_by_the_kernel_of_the_tensor_give_the_same_numbers(robot, monkeypatch):
-    """Where the curvature tensor is still compiled, and what is made of it no longer on its own."""
-    robot = SMALL[robot].rename({}, robot="contracted")
-    monkeypatch.setattr(array_form, "UNROLLED_MOST", for_curvature_norm(robot))
-    used = []
-    whole = curvature.Curvature.of_tensor
-    monkeypatch.setattr(curvature.Curvature, "of_tensor", lambda *parts: used.append(1) or whole(*parts))
-    for name in CONTRACTIONS:
-        assert about_of(PUBLIC[name]).arrays_for(robot) is not None
-        for batch in ((), (3,)):
-            given = arguments(name, robot, batch)
-            got = PUBLIC[name](robot, **given)
-            with torsor.backend("numpy"):
-                assert_same(got, np.asarray(PUBLIC[name](robot, **given)), loss_of(robot, given["q"]))
-    assert len(used) == 2 * len(CONTRACTIONS)
-
-
-def test_which_tensors_of_long_chains_are_compiled():
-    """What takes longer than two or three seconds to compile is not, or shares what another has compiled."""
-    arm, nine, twelve = (torsor.robots.chain(n) for n in (7, 9, 12))
-    second = ("mass_matrix_second_derivative", "christoffel_symbols_derivative")
-    for name in (*second, *CONTRACTIONS, "riemann_curvature"):
-        assert about_of(PUBLIC[name]).arrays_for(arm) is None
-        assert (about_of(PUBLIC[name]).arrays_for(nine) is None) == (name not in CONTRACTIONS)
-        assert about_of(PUBLIC[name]).arrays_for(twelve) is not None
-    assert about_of(PUBLIC["christoffel_symbols"]).arrays_for(twelve) is None
+def test_a_long_chain_is_compiled_as_loops():
+    """Twelve joints, enough for every loop: as plain arrays have it, and the same bits alone and beside others."""
+    robot = torsor.robots.chain(12)
+    q = torsor.random_configuration(robot, seed=0, batch=(9,))
+    R = torsor.geometry.riemann_curvature(robot, q)
+    with torsor.backend("numpy"):
+        assert_same(R, torsor.geometry.riemann_curvature(robot, q), loss_of(robot, q))
+    np.testing.assert_array_equal(torsor.geometry.riemann_curvature(robot, q[4]), R[4])
 
 
 # How they are called: a tensor, a matrix's worth of numbers, and one number of three arguments
@@ -296,10 +293,9 @@ def test_a_batch_cut_into_slices_is_the_batch(name):
 def test_contractions_of_large_batches_do_not_hold_the_tensor_of_every_state(name):
     robot = torsor.robots.chain(12)
     q = torsor.random_configuration(robot, seed=0, batch=(300,))
-    assert about_of(PUBLIC[name]).arrays.is_better_for(robot)
-    PUBLIC[name](robot, q[:1])
+    call("arrays", name, robot, q[:1])
     tracemalloc.start()
-    result = PUBLIC[name](robot, q)
+    result = call("arrays", name, robot, q)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert result.shape[0] == 300
@@ -310,24 +306,9 @@ def test_contractions_of_large_batches_do_not_hold_the_tensor_of_every_state(nam
 # Which form a robot gets
 
 
-def test_robot_arms_are_written_out_and_long_chains_are_not():
+def test_chains_of_twenty_are_compiled_and_those_of_eighty_are_not():
     for name in RANKS:
         form = about_of(PUBLIC[name]).arrays
         assert not form.is_better_for(torsor.robots.panda())
-        assert form.is_better_for(torsor.robots.chain(40))
-        # More joints are more work, whatever the function.
-        work = [form.operations(torsor.robots.chain(n)) for n in (2, 4, 8, 16)]
-        assert work == sorted(work) and len(set(work)) == 4
-
-
-# The compiler's own derivatives
-
-
-def test_the_derivatives_of_the_compiled_mass_matrix_are_the_tensors(same):
-    """Differentiating the program of M, twice, gives what the recursions of the geometry do."""
-    robot = torsor.robots.random_tree(4, seed=3, kinds=("revolute", "prismatic", "helical"), serial=True)
-    q = torsor.random_configuration(robot, seed=0)
-    first = torsor.compile(torsor.mass_matrix, robot).jacobian("M", "q")
-    second = first.jacobian("M_by_q", "q")
-    same(torsor.geometry.mass_matrix_derivative(robot, q), first(q), 1e-13)
-    same(torsor.geometry.mass_matrix_second_derivative(robot, q), second(q), 1e-13)
+        assert form.is_better_for(torsor.robots.chain(20)) == (name == "christoffel_symbols_by_brackets")
+        assert form.is_better_for(torsor.robots.chain(80))

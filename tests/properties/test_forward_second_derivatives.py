@@ -74,7 +74,7 @@ def test_by_arrays_they_are_the_same(pushed, monkeypatch):
     wrenches = wrenches if pushed else None
     want = torsor.derivatives.forward_dynamics_second_derivatives(robot, q, v, tau, wrenches=wrenches)
     inverse = torsor.derivatives.inverse_dynamics_second_derivatives(robot, q, v, tau, wrenches=wrenches)
-    monkeypatch.setattr(array_form, "UNROLLED_MOST", 0)
+    monkeypatch.setattr(array_form, "ENTRIES_MOST", 0)
     monkeypatch.setattr(array_form, "SLICE", 20_000)  # bytes: several slices
     other = robot.rename({}, robot="by arrays")  # calls that repeat are not asked again
     found = torsor.derivatives.forward_dynamics_second_derivatives(other, q, v, tau, wrenches=wrenches)
@@ -89,7 +89,7 @@ def test_by_arrays_they_are_the_same(pushed, monkeypatch):
 
 
 def test_a_chain_too_long_to_write_out():
-    """Twelve joints go by arrays; ID(q, v, FD(q, v, τ)) = τ, differentiated twice, says what they must be."""
+    """Twelve joints are loops; ID(q, v, FD(q, v, τ)) = τ, differentiated twice, says what they must be."""
     robot = torsor.robots.chain(12)
     q, v, a = torsor.random_state(robot, seed=0)
     tau = torsor.inverse_dynamics(robot, q, v, a)

@@ -1,7 +1,7 @@
-"""Tensors too large to be written out operation by operation: evaluated as products of whole arrays, slice by slice.
+"""Tensors with too many entries for a program: evaluated as products of whole arrays, slice by slice.
 
-A straight line of machine code is the fastest way for a robot arm. With the fourth power of twenty joints it would take
-too long to compile; there NumPy's matrix products do the work, and the batch is cut so that what lies between fits the cache.
+A program knows each entry of its results. With the fourth power of thirty joints there are a million of them; there NumPy's
+matrix products do the work, and the batch is cut so that what lies between fits the cache.
 """
 
 from __future__ import annotations
@@ -16,32 +16,25 @@ from torsor.border.arrays import signature_of
 from torsor.errors import ShapeError
 from torsor.functions.describe import Algorithm, Outputs, Request
 from torsor.model import Robot
-from torsor.model.remembered import remembered
 
-UNROLLED_MOST = 60_000  # operations: a few seconds of compiling, once per robot
+ENTRIES_MOST = 400_000  # of a tensor, up to which a program is made: a second or two, once per robot
+DIFFERENTIATED_MOST = 10_000  # the same, up to which the program is differentiated
 SLICE = 8_000_000  # bytes at a time, of the result or of what lies between, whichever is more
 
 
 class ArrayForm(NamedTuple):
-    """The same function by whole arrays, and the operations it would take one by one for a robot.
-
-    ``share`` of `UNROLLED_MOST` operations are written out: less than 1 for what takes longer to compile than others, and is
-    rarer.
-    """
+    """The same function by whole arrays; ``rank``: of its largest tensor."""
 
     evaluate: Callable[..., Any]
-    operations: Callable[[Robot], int]
-    share: float = 1.0
+    rank: int = 4
 
     def is_better_for(self, robot: Robot) -> bool:
-        """Whether the function is too long to be written out for a robot."""
-        count = _operations(self, robot) if robot.is_concrete else self.operations(robot)
-        return count > self.share * UNROLLED_MOST
+        """Whether the tensor is too large for a program."""
+        return bool(robot.nv**self.rank > ENTRIES_MOST)
 
-
-@remembered(256)
-def _operations(form: ArrayForm, robot: Robot) -> int:
-    return form.operations(robot)
+    def is_differentiated_for(self, robot: Robot) -> bool:
+        """Whether the program is short enough to be differentiated."""
+        return bool(robot.nv**self.rank <= min(DIFFERENTIATED_MOST, ENTRIES_MOST))
 
 
 class InArrays:
@@ -123,8 +116,7 @@ class InArrays:
         return np.broadcast_shapes(*leads) if any(leads) else ()
 
     def _states_at_once(self, written: int) -> int:
-        robot = self.request.robot
-        between = min(_operations(self.form, robot) // 8, robot.nv**4)  # numbers, about: a tensor that is contracted
+        between: int = self.request.robot.nv ** min(self.form.rank, 4)  # numbers, about: a tensor that is contracted
         return max(1, SLICE // (8 * max(between, written)))
 
     @staticmethod

@@ -97,7 +97,7 @@ def public(
     ``result`` names its output in a kernel, or is the class of named tuple that it returns. ``joint_space``: the result does
     not depend on where link frames are, so that aligned ones may be used. ``rivals`` gives, for a robot, algorithms for the
     same numbers (or refuses the robot); the one with the fewest operations is compiled. ``arrays`` is used instead for
-    robots for which it would be too long to compile; ``graph`` makes the program in another way for small robots.
+    robots whose tensors have too many entries; ``graph`` makes the program in another way for small robots.
     ``derivatives`` says which public function JAX is to differentiate it by. ``same_as`` names another public function that
     gives the same numbers by other algorithms; tests compare all that are known here with each other. ``loops``: the algorithm
     of a robot that runs as loops, if there is one (`torsor.compile` with ``small=True``). ``likely``: the rivals that are tried,
@@ -201,7 +201,8 @@ class Dispatcher:
         parts = in_a_tuple if kind is None else tuple
         gather: Callable[..., Any] = alone if kind is None else kind._make  # type: ignore[attr-defined]
         evaluate = evaluated_by(self.entry, template, parts, gather)
-        pullback = None if about.arrays_for(robot) is not None else partial(self._pulled_back, template)
+        is_long = about.arrays is not None and not about.arrays.is_differentiated_for(robot)
+        pullback = None if is_long else partial(self._pulled_back, template)
         outputs = dict(zip(about.outputs.names, results, strict=True))
         return Crossing(arrays, axes, outputs, evaluate, gather, pullback, about.outputs.parts(out))
 

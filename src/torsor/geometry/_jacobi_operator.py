@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from torsor.arrays import matmul, matvec
 from torsor.arrays.typing import ConfigurationVector, JointMatrix, JointVector
-from torsor.geometry.curvature import Metric, curvature_of, tensor_of
-from torsor.geometry.inertia_metric import inertia_metric
+from torsor.geometry.curvature import curvature_of, tensor_of
+from torsor.geometry.inertia_metric import InertiaMetric, inertia_metric
 from torsor.model import Robot
 
 
@@ -31,7 +31,7 @@ def jacobi_operator(robot: Robot, q: ConfigurationVector, v: JointVector) -> Joi
     return jacobi_operator_of(inertia_metric(robot, q, 0.5), v)
 
 
-def jacobi_operator_of(half: Metric, v: JointVector) -> JointMatrix:
+def jacobi_operator_of(half: InertiaMetric, v: JointVector) -> JointMatrix:
     """K^i_k = Σ m^ih R_hjkl v^j v^l from half the metric."""
     entries, _, M_inverse = curvature_of(half)
     R = tensor_of(entries, M_inverse.shape[-1])

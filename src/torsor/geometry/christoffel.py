@@ -9,19 +9,23 @@ Lowered index last: Γ_ijk multiplies v_i v_j in equation k, as in [BSP93] and [
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
 
-from torsor.arrays import factor, inverse, matmul, permute, reshape, take
+import numpy as np
+
+from torsor.arrays import by_rows, concat, factor, inverse, matmul, permute, reshape, take, zeros
 from torsor.arrays.typing import Array, ConfigurationVector, JointTensor3, JointTensor4
 from torsor.geometry.freedoms import structure_constants
 from torsor.geometry.inertia_metric import InertiaMetric, inertia_metric
 from torsor.geometry.mass_matrix_derivatives import (
-    Indices,
     derivative_of,
-    second_derivative_entries,
-    second_derivative_of,
+    first_derivative_table,
+    first_derivatives,
+    second_derivative_table,
+    second_derivatives,
 )
-from torsor.model import Robot
+from torsor.model import Robot, Structure
 from torsor.model.link_inertias import may_be_singular
 
 
@@ -83,16 +87,15 @@ def christoffel_symbols_derivative(robot: Robot, q: ConfigurationVector) -> Join
 
 def connection_of(half: InertiaMetric) -> JointTensor3:
     """Γ_ijk from half the metric: ½ ∂M is what enters."""
-    dM = derivative_of(half)
-    Gamma = dM + permute(dM, (1, 0, 2)) - permute(dM, (1, 2, 0))
+    Gamma = summed(first_derivatives(half), _connection_sums(half.robot.structure))
     s = structure_constants(half.robot.structure)
     return Gamma if s is None else Gamma + twisted(matmul(s, half.mass_matrix()[..., None, :, :]))
 
 
 def second_kind_of(half: InertiaMetric) -> JointTensor3:
     """Γ^k_ij from half the metric."""
-    M_inverse = inverse_of(half.robot, 2.0 * half.mass_matrix())
-    return matmul(connection_of(half), M_inverse[..., None, :, :])
+    n, M_inverse = half.robot.nv, inverse_of(half.robot, 2.0 * half.mass_matrix())
+    return reshape(matmul(reshape(connection_of(half), 3, n * n, n), M_inverse), 2, n, n, n)
 
 
 def christoffel_symbols_derivative_of(half: InertiaMetric) -> JointTensor4:
@@ -102,23 +105,47 @@ def christoffel_symbols_derivative_of(half: InertiaMetric) -> JointTensor4:
 
 def connection_derivative_of(half: InertiaMetric) -> JointTensor4:
     """∂_l Γ_ijk at [l, i, j, k], derivative index first, from half the metric."""
-    ddM = second_derivative_of(half)
-    dGamma = ddM + permute(ddM, (0, 2, 1, 3)) - permute(ddM, (0, 2, 3, 1))
+    dGamma = summed(second_derivatives(half), _connection_derivative_sums(half.robot.structure))
     s = structure_constants(half.robot.structure)
     return dGamma if s is None else dGamma + twisted(matmul(s, derivative_of(half)[..., None, :, :]))
 
 
-def connection_derivative_entries(half: InertiaMetric, wanted: Sequence[Indices]) -> list[Array]:
-    """Some of the ∂_l Γ_ijk alone: (..., K) for each quadruple of lists l, i, j, k (K,)."""
-    n = half.robot.nv
-    orders = [(l, *order) for l, i, j, k in wanted for order in ((i, j, k), (j, i, k), (k, i, j))]
-    parts = iter(second_derivative_entries(half, orders))
-    found = [next(parts) + next(parts) - next(parts) for _ in wanted]
-    s = structure_constants(half.robot.structure)
-    if s is None:
-        return found
-    turning = reshape(twisted(matmul(s, derivative_of(half)[..., None, :, :])), 4, n**4)
-    return [x + take(turning, n * (n * (n * l + i) + j) + k) for x, (l, i, j, k) in zip(found, wanted, strict=True)]
+class Sums(NamedTuple):
+    """Sums x + y − z of three numbers of a list: which these are (N, 3), each sum once; after a zero, which sum an entry is."""
+
+    terms: Array
+    index: Array
+
+
+def summed(values: Array, sums: Sums) -> Array:
+    """The tensor whose entries are sums of three of ``values`` (..., K), the first of which is zero."""
+    found = by_rows(lambda x: x[..., :1] + x[..., 1:2] - x[..., 2:], take(values, sums.terms))
+    return take(concat([zeros(1), found[..., 0]]), sums.index)
+
+
+@lru_cache(maxsize=256)
+def _connection_sums(structure: Structure) -> Sums:
+    """∂_i M_jk + ∂_j M_ik − ∂_k M_ij at [i, j, k]."""
+    at = first_derivative_table(structure)
+    return _sums_of(at, at.transpose(1, 0, 2), at.transpose(1, 2, 0))
+
+
+@lru_cache(maxsize=32)
+def _connection_derivative_sums(structure: Structure) -> Sums:
+    """The same of ∂_l at [l, i, j, k]."""
+    at = second_derivative_table(structure)
+    return _sums_of(at, at.transpose(0, 2, 1, 3), at.transpose(0, 2, 3, 1))
+
+
+def _sums_of(x: Array, y: Array, z: Array) -> Sums:
+    size = int(x.max(initial=0)) + 1
+    _, pair = np.unique(
+        size * np.minimum(x, y).ravel().astype(np.int64) + np.maximum(x, y).ravel(), return_inverse=True
+    )
+    _, place, index = np.unique(size * pair.astype(np.int64) + z.ravel(), return_index=True, return_inverse=True)
+    terms = np.stack([part.ravel()[place] for part in (x, y, z)], axis=-1)
+    some = terms.any(axis=1)
+    return Sums(terms[some], np.where(some, np.cumsum(some), 0)[index].reshape(x.shape))
 
 
 def inverse_of(robot: Robot, M: Array) -> Array:

@@ -15,12 +15,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from torsor.arrays import concat, dot, matmul, matvec, permute, reshape, sqrt, take, transpose, where, zeros
+from torsor.arrays import by_rows, concat, dot, matmul, matvec, permute, reshape, sqrt, take, transpose, where, zeros
 from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix, JointTensor4, JointVector, Scalar
-from torsor.geometry.christoffel import connection_derivative_entries, connection_of, inverse_of
+from torsor.geometry.christoffel import connection_of, inverse_of, twisted
 from torsor.geometry.freedoms import structure_constants
 from torsor.geometry.inertia_metric import InertiaMetric, inertia_metric
-from torsor.model import Robot
+from torsor.geometry.mass_matrix_derivatives import derivative_of, second_derivative_table, second_derivatives
+from torsor.model import Robot, Structure
 
 
 class Planes(NamedTuple):
@@ -60,7 +61,8 @@ def planes_of(n: int) -> Planes:
 
 def tensor_of(entries: Array, n: int) -> Array:
     """All n⁴ components (..., n, n, n, n) from the entries (..., E)."""
-    return take(concat([zeros(1), entries, -entries]), planes_of(n).tensor)
+    negative = by_rows(lambda x: -x, entries[..., None])[..., 0]
+    return take(concat([zeros(1), entries, negative]), planes_of(n).tensor)
 
 
 def matrix_of(entries: Array, n: int) -> Array:
@@ -78,8 +80,13 @@ def wedge_square(X: Array) -> Array:
     """X ∧ X: the entries (..., E) of X_ik X_jl − X_il X_jk, the metric of planes if X is one of vectors (..., n, n)."""
     n = X.shape[-1]
     i, j, k, l = planes_of(n).ijkl
-    flat = reshape(X, 2, n * n)
-    return take(flat, n * i + k) * take(flat, n * j + l) - take(flat, n * i + l) * take(flat, n * j + k)
+    corners = np.stack([n * i + k, n * j + l, n * i + l, n * j + k], axis=-1)
+    return by_rows(_determinant, take(reshape(X, 2, n * n), corners))[..., 0]
+
+
+def _determinant(x: Array) -> Array:
+    """x₀ x₁ − x₂ x₃ (..., 1)."""
+    return x[..., :1] * x[..., 1:2] - x[..., 2:3] * x[..., 3:]
 
 
 PARALLEL = 1e-14  # |u ∧ w|² of |u|² |w|² that is all rounding
@@ -182,7 +189,7 @@ def riemann_of(half: InertiaMetric) -> JointTensor4:
     return tensor_of(curvature_of(half).entries, half.robot.nv)
 
 
-def ricci_of(half: Metric) -> JointMatrix:
+def ricci_of(half: InertiaMetric) -> JointMatrix:
     """Ric_jl = m^ik R_ijkl from half the metric."""
     entries, _, M_inverse = curvature_of(half)
     n = M_inverse.shape[-1]
@@ -190,13 +197,16 @@ def ricci_of(half: Metric) -> JointMatrix:
     return reshape(matvec(rows, reshape(M_inverse, 2, n * n)), 1, n, n)
 
 
-def scalar_of(half: Metric) -> Scalar:
-    """m^ik m^jl R_ijkl = 2 Σ (m^ik m^jl − m^il m^jk) R_ijkl over planes, from half the metric."""
+def scalar_of(half: InertiaMetric) -> Scalar:
+    """m^ik m^jl R_ijkl = 2 Σ (m^ik m^jl − m^il m^jk) R_ijkl over pairs of planes, from half the metric."""
     entries, _, M_inverse = curvature_of(half)
-    return dot(2.0 * planes_of(M_inverse.shape[-1]).weights * wedge_square(M_inverse), entries)
+    n = M_inverse.shape[-1]
+    P = len(planes_of(n).first)
+    W, R = (reshape(matrix_of(x, n), 2, P * P) for x in (wedge_square(M_inverse), entries))
+    return 2.0 * dot(W, R)
 
 
-def sectional_of(half: Metric, u: JointVector, w: JointVector) -> Scalar:
+def sectional_of(half: InertiaMetric, u: JointVector, w: JointVector) -> Scalar:
     """R(u, w, u, w) / |u ∧ w|² from half the metric."""
     entries, M, _ = curvature_of(half)
     plane = wedge(u, w)
@@ -209,7 +219,7 @@ def sectional_of(half: Metric, u: JointVector, w: JointVector) -> Scalar:
     return dot(plane, matvec(matrix_of(entries, n), plane)) / area
 
 
-def norm_of(half: Metric) -> Scalar:
+def norm_of(half: InertiaMetric) -> Scalar:
     """√(R_ijkl R^ijkl) = 2 √tr((g⁻¹R)²), g the metric of planes, from half the metric."""
     entries, _, M_inverse = curvature_of(half)
     n = M_inverse.shape[-1]
@@ -226,50 +236,66 @@ class Curvature(NamedTuple):
     M: JointMatrix
     M_inverse: JointMatrix
 
-    @classmethod
-    def of_tensor(cls, R: JointTensor4, M: JointMatrix, M_inverse: JointMatrix) -> Curvature:
-        """From the whole tensor."""
-        n = M.shape[-1]
-        i, j, k, l = planes_of(n).ijkl
-        return cls(take(reshape(R, 4, n**4), n * (n * (n * i + j) + k) + l), M, M_inverse)
 
-
-Metric = InertiaMetric | Curvature  # half the metric, or the curvature that came of it
-
-
-def curvature_of(half: Metric) -> Curvature:
+def curvature_of(half: InertiaMetric) -> Curvature:
     """R_ijkl from half the metric, for i < j, k < l, (i, j) ≤ (k, l), by (66), which in the frame of body velocities e_i reads::
 
     R_ijkl = ∂_k Γ_lji − ∂_l Γ_kji + ⟨∇_k e_j, ∇_l e_i⟩ − ⟨∇_l e_j, ∇_k e_i⟩ − Σ_r s_kl^r Γ_rji
     """
-    if isinstance(half, Curvature):
-        return half
     n, robot = half.robot.nv, half.robot
     M = 2.0 * half.mass_matrix()
     M_inverse = inverse_of(robot, M)
     Gamma, s = connection_of(half), structure_constants(robot.structure)
-    i, j, k, l = planes_of(n).ijkl
-    one, other = connection_derivative_entries(half, [(k, l, j, i), (l, k, j, i)])
-    R = one - other
-
-    first, second, number = _fields(n, symmetric=s is None)
+    first, second, _ = _fields(robot.structure)
     fields = Gamma[..., first, second, :]  # ∇_i e_j, lowered
-    products = reshape(matmul(fields, transpose(matmul(fields, M_inverse))), 2, len(first) ** 2)
-    R = R + take(products, _product(number, (k, j), (l, i))) - take(products, _product(number, (l, j), (k, i)))
+    products = matmul(fields, transpose(matmul(fields, M_inverse)))
+    parts = [second_derivatives(half), reshape(products, 2, len(first) ** 2)]
     if s is not None:
-        turning = reshape(matmul(s, reshape(Gamma, 2, n * n)[..., None, :, :]), 3, n**4)  # Σ_r s_kl^r Γ_rji
-        R = R - take(turning, n * (n * (n * k + l) + j) + i)
-    return Curvature(R, M, M_inverse)
+        dM = derivative_of(half)
+        turning = twisted(matmul(s, dM[..., None, :, :]))  # what ∂_k Γ_lji has besides second derivatives of M
+        bent = reshape(matmul(s, reshape(Gamma, 2, n * n)[..., None, :, :]), 3, n**4)  # Σ_r s_kl^r Γ_rji
+        parts += [reshape(turning, 4, n**4), bent]
+    terms = _terms(robot.structure, tuple(part.shape[-1] for part in parts))
+    return Curvature(by_rows(_entry, take(concat(parts), terms))[..., 0], M, M_inverse)
+
+
+def _entry(x: Array) -> Array:
+    """x₀ − x₁ + x₂ − …, (..., 1)."""
+    total = x[..., :1]
+    for k in range(1, x.shape[-1], 2):
+        total = total - x[..., k : k + 1]
+        total = total + x[..., k + 1 : k + 2] if k + 1 < x.shape[-1] else total
+    return total
+
+
+@lru_cache(maxsize=32)
+def _terms(structure: Structure, sizes: tuple[int, ...]) -> Array:
+    """Which numbers each entry of the curvature is made of, with signs in turn (E, .), in lists of these sizes.
+
+    ∂_k ∂_j M_li − ∂_l ∂_j M_ki + ∂_l ∂_i M_kj − ∂_k ∂_i M_lj, and ⟨∇_k e_j, ∇_l e_i⟩ − ⟨∇_l e_j, ∇_k e_i⟩. Where velocities do
+    not commute also ∂_k ∂_l M_ji − ∂_l ∂_k M_ji, what brackets add to ∂_k Γ_lji − ∂_l Γ_kji, and the last sum of (66).
+    """
+    n, number, at = structure.nv, _fields(structure)[2], second_derivative_table(structure)
+    i, j, k, l = planes_of(n).ijkl
+    starts = np.cumsum([0, *sizes])
+    terms = [at[k, j, l, i], at[l, j, k, i], at[l, i, k, j], at[k, i, l, j]]
+    terms += [starts[1] + _product(number, (k, j), (l, i)), starts[1] + _product(number, (l, j), (k, i))]
+    if len(sizes) > 2:
+        flat = n * (n * (n * k + l) + j) + i
+        other = n * (n * (n * l + k) + j) + i
+        terms += [at[k, l, j, i], at[l, k, j, i], starts[2] + flat, starts[2] + other, 0 * k, starts[3] + flat]
+    return np.stack(terms, axis=-1)
 
 
 @lru_cache(maxsize=64)
-def _fields(n: int, *, symmetric: bool) -> tuple[Array, Array, Array]:
+def _fields(structure: Structure) -> tuple[Array, Array, Array]:
     """The fields ∇_i e_j that differ: i and j (F,), and the number of each in a table (n, n)."""
-    first, second = np.triu_indices(n) if symmetric else np.indices((n, n)).reshape(2, n * n)
+    n, s = structure.nv, structure_constants(structure)
+    differ = np.triu(np.ones((n, n), bool)) if s is None else np.triu(np.ones((n, n), bool)) | s.any(axis=2)
+    first, second = np.nonzero(differ)
     number = np.zeros((n, n), int)
+    number[second, first] = np.arange(len(first))
     number[first, second] = np.arange(len(first))
-    if symmetric:
-        number[second, first] = np.arange(len(first))
     return first, second, number
 
 

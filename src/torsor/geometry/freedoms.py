@@ -111,18 +111,71 @@ def first_derivative_places(structure: Structure) -> Places:
     )
 
 
+class Factors(NamedTuple):
+    """Of each freedom b what is multiplied with what, by the numbers of freedoms and pairs.
+
+    First derivatives of M are products of freedoms a that reach b, ``above``, with pairs (b, c), ``own``, of two kinds. Second
+    derivatives are products of pairs (a, b), ``into``, with pairs (c, d) where b reaches c, ``beyond``; then of the other kinds,
+    of two kinds again. ``row[a, b]``: which of ``above`` or ``into`` a is. ``own_column[pair]``: which of ``own`` a pair is;
+    ``column[b, pair]``: which of ``beyond``.
+    """
+
+    above: tuple[Array, ...]
+    own: tuple[Array, ...]
+    into: tuple[Array, ...]
+    beyond: tuple[Array, ...]
+    row: Array
+    own_column: Array
+    column: Array
+
+
+@lru_cache(maxsize=256)
+def factors_of(structure: Structure) -> Factors:
+    """The tables of `Factors`."""
+    f, (first, second, _) = freedoms_of(structure), pairs_of(structure)
+    everyone, reaches = range(f.size), f.reaches
+    row = np.cumsum(reaches, axis=0) - 1
+    own = tuple(np.flatnonzero(first == b) for b in everyone)
+    column = np.cumsum(reaches[:, first], axis=1) - 1
+    return Factors(
+        tuple(np.flatnonzero(reaches[:, b]) for b in everyone),
+        own,
+        tuple(np.flatnonzero(second == b) for b in everyone),
+        tuple(np.flatnonzero(reaches[b, first]) for b in everyone),
+        row,
+        np.arange(len(first)) - np.array([pairs[0] for pairs in own])[first],
+        column,
+    )
+
+
+@lru_cache(maxsize=256)
+def first_derivative_products(structure: Structure) -> Array:
+    """Where the values of `first_derivative_places` stand in the products of all freedoms b, one after the other."""
+    places, number, x = first_derivative_places(structure), pairs_of(structure).number, factors_of(structure)
+    wide = np.array([2 * len(own) for own in x.own])
+    start = _starts(wide * [len(above) for above in x.above])
+    at = [start[b] + x.row[a, b] * wide[b] + x.own_column[number[b, c]] for a, b, c in places.sorts]
+    return np.concatenate([at[0], at[1] + wide[places.sorts[1][1]] // 2])
+
+
 @lru_cache(maxsize=32)
 def second_derivative_index(structure: Structure) -> Array:
-    """Where d²M[l, k, i, j] = ∂_l ∂_k M_ij is found in three matrices over pairs × pairs (P, P), one after another after a zero:
-    ∂_c ∂_d M_ab with a ≤ b < c ≤ d, ∂_b ∂_d M_ac with a < b ≤ c < d, and ∂_b ∂_c M_ad with a < b ≤ c ≤ d, all at row (a, b)
-    and column (c, d). The two derivatives commute, unless they belong to one joint. (f, f, f, f).
-    """
-    f, (first, _, number) = freedoms_of(structure), pairs_of(structure)
-    index = np.zeros((f.size,) * 4, np.int32)
+    """Where d²M[l, k, i, j] = ∂_l ∂_k M_ij is found in the products of all freedoms b, after a zero, by the way a ≤ b ≤ c ≤ d::
 
-    def fill(matrix: int, ways: Array, orders: Orders) -> None:
+    ∂_c ∂_d M_ab with a ≤ b < c ≤ d in a first matrix; ∂_b ∂_d M_ac with a < b ≤ c < d and ∂_b ∂_c M_ad with a < b ≤ c ≤ d in a
+    second. The two derivatives commute, unless they belong to one joint. (f, f, f, f).
+    """
+    f, number, x = freedoms_of(structure), pairs_of(structure).number, factors_of(structure)
+    index = np.zeros((f.size,) * 4, np.int32)
+    wide, tall = (np.array([len(one) for one in some]) for some in (x.beyond, x.into))
+    start = 1 + _starts(3 * wide * tall)
+
+    def fill(kind: int, ways: Array, orders: Orders) -> None:
         a, b, c, d = ways
-        values = 1 + len(first) * (len(first) * matrix + number[a, b]) + number[c, d]
+        column = x.column[b, number[c, d]]
+        inner = x.row[a, b] * wide[b] + column
+        others = wide[b] * (tall[b] + 2 * x.row[a, b] + kind - 1) + column
+        values = start[b] + (others if kind else inner)
         for order in orders:
             index[tuple(ways[list(order)])] = values
 
@@ -136,14 +189,9 @@ def second_derivative_index(structure: Structure) -> Array:
     return index
 
 
-@lru_cache(maxsize=1024)
-def count_of_ways(structure: Structure, rank: int) -> int:
-    """How many ordered lists of ``rank`` freedoms lie on one way outwards: the work of a tensor of that rank."""
-    reaches = freedoms_of(structure).reaches.astype(float)
-    total = np.ones(len(reaches))
-    for _ in range(rank - 1):
-        total = reaches @ total
-    return int(total.sum())
+def _starts(sizes: Array) -> Array:
+    """Where each begins of what comes one after the other."""
+    return np.cumsum(sizes) - sizes
 
 
 def _ways(*relations: Array) -> Array:

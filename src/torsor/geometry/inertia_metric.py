@@ -8,9 +8,10 @@ on where that is. Freedom k moves everything at and beyond its joint with the tw
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, NamedTuple
 
-from torsor.arrays import concat, dot, identity, matmul, permute, stack_vectors, take, zeros
+from torsor.arrays import by_rows, concat, dot, identity, matmul, permute, stack_vectors, take, zeros
 from torsor.arrays.typing import Array, ConfigurationVector, InertiaRow, JointMatrix, Pose, Screws
 from torsor.geometry.freedoms import Pairs, Places, freedoms_of, gathering, matrix_places, pairs_of
 from torsor.lie import unchecked as lie
@@ -44,30 +45,23 @@ class InertiaMetric(NamedTuple):
         """Ġ_c (..., f, 10), the rate of the inertia that freedom c moves, per unit of its velocity."""
         return lie.inertia_rate(self.G, self.J)
 
-    def brackets(self) -> Array:
-        """[J_a, J_b] (..., K, 6) for all pairs."""
-        a, b, _ = self.pairs
-        return lie.bracket(self.J[..., a, :], self.J[..., b, :])
-
     def turned_momenta(self) -> Array:
         """U_bc = ∂_b p_c = −ad(J_b)ᵀ p_c (..., K, 6) for all pairs."""
-        b, c, _ = self.pairs
-        return -lie.bracket_dual(self.J[..., b, :], self.momenta()[..., c, :])
+        return self._of_pairs(_turned_momentum, self.momenta())
 
     def rate_momenta(self) -> Array:
         """W_bc = Ġ_c J_b (..., K, 6) for all pairs."""
-        b, c, _ = self.pairs
-        return lie.apply_inertia(self.inertia_rates()[..., c, :], self.J[..., b, :])
+        return self._of_pairs(_rate_momentum, self.inertia_rates())
 
-    def second_inertia_rates(self) -> Array:
-        """∂_c Ġ_d (..., K, 10) for all pairs."""
-        c, d, _ = self.pairs
-        return lie.inertia_rate(self.inertia_rates()[..., d, :], self.J[..., c, :])
+    def second_terms(self) -> tuple[Array, Array, Array]:
+        """For all pairs [J_a, J_b] (..., K, 6); φ_ab (..., K, 10) with J_aᵀ G J_b = φ_ab · G; and ∂_a Ġ_b (..., K, 10)."""
+        terms = self._of_pairs(_second_terms, concat([self.J, self.inertia_rates()]))
+        return terms[..., :6], terms[..., 6:16], terms[..., 16:]
 
-    def energy_rows(self) -> Array:
-        """φ_ab (..., K, 10) with J_aᵀ G J_b = φ_ab · G, for all pairs."""
+    def _of_pairs(self, function: Callable[[Screws, Array], Array], far: Array) -> Array:
+        """A function of J_a, and of what b has, for all pairs (a, b)."""
         a, b, _ = self.pairs
-        return lie.energy_row(self.J[..., a, :], self.J[..., b, :])
+        return by_rows(function, self.J[..., a, :], far[..., b, :])
 
     def mass_matrix(self) -> JointMatrix:
         """M_ab = J_aᵀ p_b for a reaching b [PBP95, (40)], and armature."""
@@ -75,6 +69,19 @@ class InertiaMetric(NamedTuple):
         a, b = places.sorts[0]
         M = spread(self.robot, places, [dot(self.J[..., a, :], self.momenta()[..., b, :])])
         return M + identity(self.robot.nv) * (self.scale * self.robot.parameters.armature)
+
+
+def _turned_momentum(J: Screws, p: Array) -> Array:
+    return -lie.bracket_dual(J, p)
+
+
+def _rate_momentum(J: Screws, rate: Array) -> Array:
+    return lie.apply_inertia(rate, J)
+
+
+def _second_terms(J: Screws, far: Array) -> Array:
+    other, rate = far[..., :6], far[..., 6:]
+    return concat([lie.bracket(J, other), lie.energy_row(J, other), lie.inertia_rate(rate, J)])
 
 
 def metric_rows(robot: Robot, q: ConfigurationVector) -> MetricRows:

@@ -9,15 +9,20 @@ that c moves, and M_ac feels q_b through all that lies beyond b. In the twists o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import numpy as np
 
-from torsor.arrays import concat, dot, matmul, permute, reshape, take, transpose, zeros
+from torsor.arrays import concat, looped_matmul, matmul, permute, reshape, take, transpose, zeros
 from torsor.arrays.typing import Array, ConfigurationVector, JointTensor3, JointTensor4
-from torsor.geometry.freedoms import first_derivative_places, second_derivative_index
+from torsor.geometry.freedoms import (
+    factors_of,
+    first_derivative_places,
+    first_derivative_products,
+    second_derivative_index,
+)
 from torsor.geometry.inertia_metric import InertiaMetric, gathered, inertia_metric, spread
-from torsor.model import Robot
+from torsor.model import Robot, Structure
 
-Indices = tuple[Array, Array, Array, Array]
+FEW = 64  # pairs of freedoms, up to which all products are written out in machine code
 
 
 def mass_matrix_derivative(robot: Robot, q: ConfigurationVector) -> JointTensor3:
@@ -71,37 +76,66 @@ def mass_matrix_second_derivative_of(metric: InertiaMetric) -> JointTensor4:
 
 def derivative_of(metric: InertiaMetric) -> JointTensor3:
     """∂_k M_ij at [k, i, j], derivative index first as all sums over it want it."""
-    places, number = first_derivative_places(metric.robot.structure), metric.pairs.number
-    a, b, c = places.sorts[0]
-    inner = dot(metric.J[..., a, :], metric.rate_momenta()[..., number[b, c], :])
-    a, b, c = places.sorts[1]
-    outer = dot(metric.J[..., a, :], metric.turned_momenta()[..., number[b, c], :])
-    return spread(metric.robot, places, [inner, outer])
+    return take(first_derivatives(metric), first_derivative_table(metric.robot.structure))
 
 
 def second_derivative_of(metric: InertiaMetric) -> JointTensor4:
     """∂_l ∂_k M_ij at [l, k, i, j], derivative indices first."""
-    robot = metric.robot
-    return gathered(robot, take(_products(metric), second_derivative_index(robot.structure)), 4)
+    return take(second_derivatives(metric), second_derivative_table(metric.robot.structure))
 
 
-def second_derivative_entries(metric: InertiaMetric, wanted: Sequence[Indices]) -> list[Array]:
-    """Some of the entries ∂_l ∂_k M_ij alone: (..., K) for each quadruple of lists l, k, i, j (K,)."""
-    n, structure = metric.robot.nv, metric.robot.structure
-    if structure.has_couplings:
-        full = reshape(second_derivative_of(metric), 4, n**4)
-        return [take(full, n * (n * (n * l + k) + i) + j) for l, k, i, j in wanted]
-    products, index = _products(metric), second_derivative_index(structure)
-    return [take(products, index[lkij]) for lkij in wanted]
+def first_derivatives(metric: InertiaMetric) -> Array:
+    """Zero, and the numbers that are first derivatives (..., N), as in `first_derivative_table`::
+
+    ∂_c M_ab = J_aᵀ Ġ_c J_b,     ∂_b M_ac = J_aᵀ ∂_b p_c
+    """
+    robot, x = metric.robot, factors_of(metric.robot.structure)
+    rates, turned = metric.rate_momenta(), metric.turned_momenta()
+    products = []
+    for above, own in zip(x.above, x.own, strict=True):
+        columns = concat([rates[..., own, :], turned[..., own, :]], axis=-2)
+        products.append(_product(metric, metric.J[..., above, :], columns))
+    values = take(concat(products), first_derivative_products(robot.structure))
+    if robot.structure.has_couplings:
+        values = reshape(spread(robot, first_derivative_places(robot.structure), [values]), 3, robot.nv**3)
+    return concat([zeros(1), values])
 
 
-def _products(metric: InertiaMetric) -> Array:
-    """A zero, and the products of every pair of freedoms (a, b) with every pair (c, d) that second derivatives are::
+def second_derivatives(metric: InertiaMetric) -> Array:
+    """Zero, and the numbers that are second derivatives (..., N), as in `second_derivative_table`, for ways a ≤ b ≤ c ≤ d::
 
     ∂_c ∂_d M_ab = J_aᵀ (∂_c Ġ_d) J_b,     ∂_b ∂_d M_ac = [J_a, J_b]ᵀ Ġ_d J_c,     ∂_b ∂_c M_ad = [J_a, J_b]ᵀ ∂_c p_d
     """
-    P, brackets = len(metric.pairs.first), metric.brackets()
-    inner = matmul(metric.energy_rows(), transpose(metric.second_inertia_rates()))
-    middle = matmul(brackets, transpose(metric.rate_momenta()))
-    outer = matmul(brackets, transpose(metric.turned_momenta()))
-    return concat([zeros(1), *(reshape(matrix, 2, P * P) for matrix in (inner, middle, outer))])
+    robot, x = metric.robot, factors_of(metric.robot.structure)
+    brackets, energies, second_rates = metric.second_terms()
+    rates, turned = metric.rate_momenta(), metric.turned_momenta()
+    products = []
+    for into, beyond in zip(x.into, x.beyond, strict=True):
+        products.append(_product(metric, energies[..., into, :], second_rates[..., beyond, :]))
+        columns = concat([rates[..., beyond, :], turned[..., beyond, :]], axis=-2)
+        products.append(_product(metric, brackets[..., into, :], columns))
+    values = concat([zeros(1), *products])
+    if robot.structure.has_couplings:
+        tensor = gathered(robot, take(values, second_derivative_index(robot.structure)), 4)
+        values = concat([zeros(1), reshape(tensor, 4, robot.nv**4)])
+    return values
+
+
+def first_derivative_table(structure: Structure) -> Array:
+    """Which of `first_derivatives` is ∂_k M_ij, at [k, i, j]."""
+    return _everywhere(structure.nv, 3) if structure.has_couplings else first_derivative_places(structure).index
+
+
+def second_derivative_table(structure: Structure) -> Array:
+    """Which of `second_derivatives` is ∂_l ∂_k M_ij, at [l, k, i, j]."""
+    return _everywhere(structure.nv, 4) if structure.has_couplings else second_derivative_index(structure)
+
+
+def _everywhere(n: int, rank: int) -> Array:
+    return 1 + np.arange(n**rank).reshape((n,) * rank)
+
+
+def _product(metric: InertiaMetric, rows: Array, columns: Array) -> Array:
+    """The products of all rows with all columns (..., R C); of a large robot as a loop, however few they are."""
+    multiply = looped_matmul if len(metric.pairs.first) > FEW else matmul
+    return reshape(multiply(rows, transpose(columns)), 2, rows.shape[-2] * columns.shape[-2])

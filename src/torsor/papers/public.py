@@ -9,7 +9,6 @@ from torsor.functions.batched_arrays import ArrayForm
 from torsor.functions.describe import Algorithm
 from torsor.functions.dispatch import public
 from torsor.functions.public.dynamics import with_inverse
-from torsor.geometry.operation_estimates import for_brackets
 from torsor.mechanics.dynamics import articulated_body, forward_dynamics as forward
 from torsor.model import Robot
 from torsor.papers import accelerations, brackets
@@ -44,7 +43,7 @@ christoffel_symbols_by_brackets = public(
     brackets.christoffel_symbols_by_brackets,
     "Gamma",
     joint_space=True,
-    arrays=ArrayForm(brackets.christoffel_symbols_by_brackets, for_brackets),
+    arrays=ArrayForm(brackets.christoffel_symbols_by_brackets, rank=6),
     same_as="christoffel_symbols",
 )
 altafini_workspace_acceleration = public(

@@ -1,7 +1,7 @@
 """The public functions that differentiate the dynamics: checked at this border and compiled for each robot.
 
-Second derivatives of forward dynamics of robots too large for one kernel have kernels of their own for M⁻¹ and what belongs to
-inverse dynamics, and products of whole arrays do the rest.
+Second derivatives of forward dynamics of robots with more than 73 degrees of freedom have kernels of their own for M⁻¹ and what
+belongs to inverse dynamics, and products of whole arrays do the rest.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from torsor.geometry import (
     forward_dynamics_second_derivatives as forward_second,
     inverse_dynamics_second_derivatives as inverse_second,
 )
-from torsor.geometry.operation_estimates import for_forward_second_derivatives
 from torsor.mechanics.derivatives import (
     energy_and_momentum_derivatives as of_energy,
     force_derivatives as of_forces,
@@ -68,7 +67,7 @@ inverse_dynamics_hessian_product = _named(inverse_hessian.inverse_dynamics_hessi
 forward_dynamics_second_derivatives = _named(
     forward_second.forward_dynamics_second_derivatives,
     divides=True,
-    arrays=ArrayForm(_forward_second_derivatives_by_arrays, for_forward_second_derivatives),
+    arrays=ArrayForm(_forward_second_derivatives_by_arrays, rank=3),
 )
 forward_dynamics_hessian = _named(forward_hessian.forward_dynamics_hessian, divides=True)
 forward_dynamics_hessian_product = _named(forward_hessian.forward_dynamics_hessian_product, divides=True)
