@@ -183,6 +183,10 @@ class Public(NamedTuple):
             return None
         return self.arrays if self.arrays.is_better_for(robot) else None
 
+    def is_differentiated_for(self, robot: Robot) -> bool:
+        """Whether its program is short enough to be differentiated."""
+        return self.arrays is None or self.arrays.is_differentiated_for(robot)
+
     def codes(self, request: Request) -> native.Codes:
         """The machine code for a request: from the disk, or to be compiled when it is needed."""
         self.algorithms(request.robot)  # may refuse the robot, also one whose kernel is on disk

@@ -201,8 +201,7 @@ class Dispatcher:
         parts = in_a_tuple if kind is None else tuple
         gather: Callable[..., Any] = alone if kind is None else kind._make  # type: ignore[attr-defined]
         evaluate = evaluated_by(self.entry, template, parts, gather)
-        is_long = about.arrays is not None and not about.arrays.is_differentiated_for(robot)
-        pullback = None if is_long else partial(self._pulled_back, template)
+        pullback = partial(self._pulled_back, template) if about.is_differentiated_for(robot) else None
         outputs = dict(zip(about.outputs.names, results, strict=True))
         return Crossing(arrays, axes, outputs, evaluate, gather, pullback, about.outputs.parts(out))
 
