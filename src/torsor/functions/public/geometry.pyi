@@ -3,7 +3,7 @@
 # mypy: disable-error-code="overload-overlap"
 
 from collections.abc import Callable, Mapping
-from typing import Any, ParamSpec, TypeVar, overload
+from typing import ParamSpec, TypeVar, overload
 
 from torsor.arrays.typing import Array, Numbers, Result, TheirNumbers
 from torsor.functions.describe import Algorithm
@@ -12,23 +12,12 @@ from torsor.model import Robot
 
 P = ParamSpec("P")
 R = TypeVar("R")
-RARE: Any
 
 def _geodesic_algorithms(robot: Robot) -> list[Algorithm]: ...
 def _tensor(
-    algorithm: Callable[P, R],
-    result: str,
-    of: Algorithm,
-    work: Callable[[Robot], int],
-    *,
-    scale: float = 0.5,
-    inverse: bool = False,
-    of_curvature: bool = False,
-    share: float = 1.0,
+    algorithm: Callable[P, R], result: str, of: Algorithm, rank: int = 4, *, scale: float = 0.5, inverse: bool = False
 ) -> Callable[P, R]: ...
-def _contraction(
-    algorithm: Callable[P, R], result: str, of: Algorithm, work: Callable[[Robot], int]
-) -> Callable[P, R]: ...
+def _contraction(algorithm: Callable[P, R], result: str, of: Algorithm) -> Callable[P, R]: ...
 def _jacobi_sectional_curvature_by_arrays(robot: Robot, q: Array, u: Array, w: Array, energy: Array) -> Array: ...
 @overload
 def mass_matrix_derivative(robot: Robot, q: TheirNumbers) -> TheirNumbers: ...
