@@ -84,6 +84,35 @@ def test_a_pendulum_meets_the_conditions_of_pontryagin():
     np.testing.assert_allclose(found.motion.at(grid).q[:, 0], exact.sol(grid)[0], atol=1e-4)
 
 
+@pytest.mark.parametrize(("part", "index"), [(0.5, 0), (1.2, 1), (8.0, 2)])
+def test_the_index_is_that_of_a_clamped_beam(part, index):
+    """∫ a² − c q² from rest to rest in one place: λ = 1 − c/β_k⁴ with cos β_k T cosh β_k T = 1; it is a minimum below β₁⁴."""
+    T = 1.3
+    c = part * (4.730040744862704 / T) ** 4
+    found = optimal(slider(), [0.2], [0.2], duration=T, cost=lambda q, v, a, tau: a[0] * a[0] - c * (q[0] - 0.2) ** 2)
+    report = found.certificate()
+    assert (
+        report.certain
+        and report.bends
+        and (report.negative, bool(report)) == (index, index == 0) == (index, found.second_order)
+    )
+    np.testing.assert_allclose(report.lowest, 1.0 - part, rtol=1e-6)
+    assert ("NOT a minimum" in str(report)) == (index > 0)
+
+
+def test_a_certificate_looks_at_a_finer_spline_within_the_limits():
+    robot = torsor.robots.pendulum().with_limits(effort=15.5)
+    many = optimal(robot, [0.0], np.array([[1.5], [1.4]]), duration=1.2)
+    report = many[0].certificate()
+    fine = optimal(robot, [0.0], [1.5], duration=1.2, pieces=22)
+    assert report and report.order == 2 and 0.0 < report.uncertainty < report.lowest
+    np.testing.assert_allclose(report.saved, 1.0 - fine.cost / many[0].cost, rtol=1e-3)
+    fast = optimal(slider(effort=6.0), [0.0], [0.75], duration=None, cost="time").certificate()
+    assert not fast and not fast.bends and "undecided" in str(fast)
+    with pytest.raises(torsor.TorsorError, match="has not converged"):
+        optimal(robot, [0.0], [1.5], duration=1.2, iterations=1).certificate()
+
+
 def test_prices_are_the_derivatives_of_the_cost_by_the_limits():
     costs = {}
     for bound in (0.69, 0.7, 0.71):
