@@ -21,6 +21,7 @@ from torsor.motion.time_optimality.speeds import at_points
 TOLERANCE = 1e-4  # part of a limit by which it may be left between points
 SETTLED = 1e-7  # part of the duration that tangents of friction may still change
 MOST_PASSES = 20
+SLOWER = 0.1  # part of ṡ² about which friction is linear next where a tangent leaves no motion
 FIRST_PASSES = 3  # in which tangents of friction settle, before bounds are drawn in
 
 
@@ -100,13 +101,13 @@ def fastest_profile(robot: Robot, path: Derivatives, grid: Grid, limits: JointLi
         found = _passes(rows.about(x, margin, grid), grid, speeds, ends)
         before, took = took, found.duration
         feasible = ~np.isnan(took)
-        x = np.where(feasible[:, None], found.x, speeds)
+        x, again = _linear_about(rows, x, found.x, speeds)
         beyond = excess(rows.at(with_middles(x)), grid, x, rows.scale)
         worst = np.maximum(beyond.below, beyond.above).max(axis=(1, 2), initial=0.0)
         found = replace(found, excess=np.where(feasible, worst, 0.0), passes=passes)
         kept = found if kept is None else kept.where(done, found)  # those that are done do not wait for the others
         settled = np.abs(took - before) <= SETTLED * took if rows.friction.depends_on_speed else True
-        done |= ~feasible | (settled & (worst <= TOLERANCE))
+        done |= ~again & (~feasible | (settled & (worst <= TOLERANCE)))
         if np.all(done):
             break
         if not rows.friction.depends_on_speed or passes > FIRST_PASSES:
@@ -119,6 +120,17 @@ def fastest_profile(robot: Robot, path: Derivatives, grid: Grid, limits: JointLi
             )
     assert kept is not None
     return kept
+
+
+def _linear_about(rows: Rows, before: Array | None, found: Array, speeds: Array) -> tuple[Array, Array]:
+    """ṡ² (B, N + 1) about which friction is linear next, and which paths must be followed again for that (B,)."""
+    feasible = ~np.isnan(found[:, 0])
+    if not rows.friction.depends_on_speed:
+        return np.where(feasible[:, None], found, speeds), np.zeros(len(found), bool)
+    if before is None:
+        return np.where(feasible[:, None], np.minimum(found, rows.lasting()), speeds), feasible
+    # A tangent about too fast a motion has friction at rest: it says nothing of slower ones
+    return np.where(feasible[:, None], found, SLOWER * before), ~feasible
 
 
 def _passes(limits: Limits, grid: Grid, speeds: Array, ends: Ends) -> Profile:

@@ -69,6 +69,19 @@ class Rows:
         rows[:, :, 3] -= _at_all_places(margin.above, grid)
         return Limits(rows)
 
+    def lasting(self) -> Array:
+        """The largest ṡ² (B, N + 1) at which viscous friction does not take all that gravity and Coulomb friction leave."""
+        points = self.path.first.shape[1] // 2 + 1
+        if self._forces is None or not self.friction.is_there:
+            return np.full((len(self.path.first), points), FASTEST)
+        rows = self._with(self.friction.tangent(None)).rows[:, :points, 2:, : int(np.sum(self.forces))]
+        left = np.minimum(-rows[:, :, 0], rows[:, :, 1])
+        drag = np.abs(self._of(self.forces, self.friction.viscous[:, :points]))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            each = np.where((left > 0.0) & (drag > 0.0), (left / drag) ** 2, FASTEST)
+        found: Array = np.minimum(each.min(axis=-1, initial=FASTEST), FASTEST)
+        return found
+
     def at(self, x: Array) -> Limits:
         """Rows with the friction at x (B, 2 N + 1) itself."""
         return self._with(self.friction.at(x)) if self.friction.is_there else self._frictionless()
