@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from torsor._reports import Report
+from torsor.arrays.small_matrices import one_thread
 from torsor.arrays.typing import Array
 from torsor.model import Robot
 from torsor.motion.optimal_motions.findings import free_directions
@@ -104,6 +105,7 @@ class _Variation(NamedTuple):
     order: int
 
 
+@one_thread()
 def certified(
     robot: Robot, task: Search, q0: Array | None, q1: Array | None, motion: TangentMotion
 ) -> OptimalityReport:
