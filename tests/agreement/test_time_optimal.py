@@ -113,6 +113,19 @@ def test_a_path_through_thick_oil_can_be_followed(pendulum, panda):
     assert found and beyond_limits(stiff, found) < 1e-3
 
 
+def test_friction_that_sets_in_suddenly_is_met(pendulum):
+    """Coulomb friction that takes nearly all of the force within a millimetre a second: about as if it did at once."""
+    weightless = pendulum.with_gravity((0.0, 0.0, 0.0))
+    f, tau = 3.9, 4.0
+    expected = np.sqrt(2.0 * (1.0 / (tau - f) + 1.0 / (tau + f)))  # v² = 2 (τ − f) x = 2 (τ + f) (1 − x)
+    for width in (0.0, 1e-3):
+        rough = weightless.with_parameters(coulomb_friction=f).with_coulomb_width(width)
+        for intervals in (20, 400):
+            found = time_optimal(rough, [[0.0], [1.0]], effort=tau, intervals=intervals)
+            assert_allclose(found.duration, expected, rtol=2.0 / intervals)
+            assert found.settled and found.excess < 1e-3
+
+
 def from_rest(force, d, v):
     """How far and how long from rest to speed v under force + d v."""
     time = np.log1p(d * v / force) / d
