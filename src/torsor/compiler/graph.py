@@ -270,12 +270,12 @@ class Program(NamedTuple):
         sha.update(repr([place[node] for node in self.roots()]).encode())
         return sha.hexdigest()
 
-    def written_out(self, kept: Kept = lambda block: False) -> Program:
-        """The same without blocks but those that are ``kept``, operation by operation: what is differentiated and exported."""
+    def written_out(self) -> Program:
+        """The same without blocks, operation by operation: what is differentiated, exported and evaluated plainly."""
         if not any(op is Op.BLOCK for op in self.graph.ops):
             return self
         graph = Graph(self.graph.inputs)
-        found = iter(replayed(self, graph, graph.input_nodes, kept))
+        found = iter(replayed(self, graph, graph.input_nodes, kept=lambda block: False))
         return Program(graph, self.outputs, tuple(tuple(next(found) for _ in nodes) for nodes in self.results))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -148,5 +147,5 @@ def optimal(
     task = Search(setting, int(starts), seed, int(iterations), tolerance, solver)
     given = {name: q for name, q in (("q0", begin), ("q1", goal)) if q is not None}
     if common_batch(given) == ():
-        return replace(search(task, begin, goal), asked=(task, begin, goal))
+        return search(task, begin, goal)
     return solve_many(task, search, robot, begin, goal)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from torsor._once import once
 from torsor.arrays.typing import Array
 from torsor.simulation.embedded_pair import weighted
 
@@ -30,6 +30,17 @@ class Chunk(NamedTuple):
         one = len(self.trajectories) == 1
         for name, x in state.items():
             x[self.trajectories] = self.after[name][-1] if one else self.after[name][:, -1]
+
+
+def _joined(chunks: list[Chunk]) -> Chunk:
+    """The chunks of one trajectory as one, of what steps are made of."""
+    if len(chunks) == 1:
+        return chunks[0]
+    first = chunks[0]
+    names = [name for name in ("t", "q", "v", "a", "w", "p", "taken", "stages") if name in first.after]
+    return Chunk(
+        first.trajectories, first.before, {name: np.concatenate([c.after[name] for c in chunks]) for name in names}
+    )
 
 
 class Steps(NamedTuple):
@@ -89,7 +100,7 @@ class AdaptiveRun:
     ) -> None:
         self.interrupted = interrupted
         self._flow, self._batch, self._held = flow, batch, held
-        self._chunks = chunks
+        self._chunks = [_joined(chunks)] if len(evaluations) == 1 and chunks else chunks
         self._last = {"w": np.zeros((len(evaluations), 0)), **state}
         self.dense_evaluations = 0
         self.t, self.q, self.v, self.a, self.w, self.h = (
@@ -99,12 +110,12 @@ class AdaptiveRun:
         self.status, self.accepted, self.rejected = counts
         self.evaluations = evaluations.reshape(batch)
 
-    @once
+    @cached_property
     def steps(self) -> Steps:
         """The accepted steps."""
-        if len(self._last["t"]) == 1 and self._chunks:
-            return self._steps_of_one
         which = np.concatenate([which for which, _ in self._taken]) if self._taken else np.zeros(0, int)
+        if len(self._last["t"]) == 1 and self._taken:
+            return self._steps_of_one
         t, q, v, a = (self._of_steps(name) for name in ("t", "q", "v", "a"))
         none = np.zeros((len(t), 0))
         w, p = (self._of_steps("w"), self._of_steps("p")) if self._flow.powers else (none, none)
@@ -114,14 +125,13 @@ class AdaptiveRun:
     @property
     def _steps_of_one(self) -> Steps:
         """The same of one trajectory: a step that is refused changes no state, so each begins where the last one ended."""
-
-        def states(name: str) -> Array:
-            before = np.asarray(self._chunks[0].before[name])
-            return np.concatenate([before[None], *(chunk.after[name] for chunk in self._chunks)])
-
-        counts, names = states("taken"), ("t", "q", "v", "a", *(("w", "p") if self._flow.powers else ()))
-        kept = np.append(0, 1 + (counts[1:] > counts[:-1]).nonzero()[0])
-        rows, count = {name: states(name)[kept] for name in names}, len(kept) - 1
+        (chunk,), ((_, places),) = self._chunks, self._taken
+        rows, count = dict[str, Array](), len(places)
+        for name in ("t", "q", "v", "a", *(("w", "p") if self._flow.powers else ())):
+            after = chunk.after[name]
+            rows[name] = np.empty((count + 1, *after.shape[1:]))
+            rows[name][0] = chunk.before[name]
+            rows[name][1:] = after if count == len(after) else after[places]
         none, t = np.zeros((count, 0)), rows["t"]
         q, v, a = (rows[name][:-1] for name in ("q", "v", "a"))
         w, p = (rows[name][:-1] if name in rows else none for name in ("w", "p"))
@@ -140,7 +150,7 @@ class AdaptiveRun:
             parts.append(rows.reshape(-1, *size)[places])
         return np.concatenate(parts) if parts else self._last[name][:0]
 
-    @once
+    @cached_property
     def _taken(self) -> list[tuple[Array, Array]]:
         """Of each chunk the accepted attempts: whose they are, and their places among all attempts, one trajectory after the
         other.
@@ -149,21 +159,19 @@ class AdaptiveRun:
         for chunk in self._chunks:
             n = len(chunk.trajectories)
             counts = chunk.after["taken"].reshape(n, -1)
-            more = np.empty(counts.shape, bool)
-            more[:, 0] = counts[:, 0] > chunk.before["taken"]
-            more[:, 1:] = counts[:, 1:] > counts[:, :-1]
-            places = more.reshape(-1).nonzero()[0]
+            before = np.concatenate([np.reshape(chunk.before["taken"], (n, 1)), counts[:, :-1]], axis=1)
+            places = np.flatnonzero(counts > before)
             found.append((chunk.trajectories[places // counts.shape[1]], places))
         return found
 
-    @once
+    @cached_property
     def _order(self) -> Array | None:
         """What puts the accepted steps of the chunks in order; None if they are."""
         if len(self._last["t"]) == 1 or not self._taken:
             return None
         return np.argsort(np.concatenate([which for which, _ in self._taken]), kind="stable")
 
-    @once
+    @cached_property
     def _stages(self) -> Array:
         """Rates (S, s + 1, 2 nv + k) of (u, v, w) at the stages of each accepted step, for states between its ends."""
         steps, rest = self.steps, self._of_steps("stages", after=True)[:, ::-1]
@@ -205,7 +213,7 @@ class AdaptiveRun:
                 index[mine] = np.clip(place, first, last - 1)
         return index
 
-    @once
+    @cached_property
     def _first(self) -> Array:
         return np.searchsorted(self.steps.trajectory, np.arange(len(self._last["t"]) + 1))
 
@@ -226,7 +234,7 @@ class AdaptiveRun:
             known[missing] = True
         return coefficients[index]
 
-    @once
+    @cached_property
     def _known(self) -> tuple[Array, Array]:
         steps, pair = self.steps, self._flow.pair
         return np.zeros(len(steps.t), bool), np.empty(

@@ -166,8 +166,7 @@ class Pieces:
             start += port.size
         self._run(p, self.cut, "%scratch")
         for k, windows in enumerate(self._outputs(p)):
-            tables = [f"@{self.name}_{what}{k}" for what in ("zeros", "columns")]
-            store_from_slots(p, rows(inputs + k), windows, tables, "%scratch")
+            store_from_slots(p, rows(inputs + k), windows, f"@{self.name}_columns{k}", "%scratch")
         return False
 
     def _outputs(self, p: Printer) -> Iterator[Windows]:
@@ -227,8 +226,9 @@ class Pieces:
             first = p.line(f"select i1 {late}, i64 {block.times - wide.lanes}, i64 {first}")
             here = blocks.at(p, made, p.line(f"mul i64 {first}, {given}"))
             rows = [blocks.at(p, here, lane * given) for lane in range(wide.lanes)]
-            made_by_row = Windows.of(wide, step.inner.root_slots, [False] * given)
-            store_from_slots(wide, rows, made_by_row, ["", self._table("rows", step, p.lanes)], area)
+            store_from_slots(
+                wide, rows, Windows.of(wide, step.inner.root_slots), self._table("rows", step, p.lanes), area
+            )
 
     def _steps(self, kind: type[S]) -> list[tuple[Plan, int, S]]:
         """All pieces, or all blocks, of the program and those it calls, each with its plan and in as many lanes as it runs in."""
@@ -249,12 +249,10 @@ class Pieces:
                     yield blocks.table(self._table(what, step, lanes), numbers)
             elif wide.lanes > lanes and step.inner is not None:
                 sources, slots = blocks.side_by_side(step.block, sources, wide.lanes), step.inner.root_slots
-                windows = Windows.of(wide, slots, [False] * len(slots))
-                yield blocks.table(self._table("rows", step, lanes), windows.others)
+                yield blocks.table(self._table("rows", step, lanes), Windows.of(wide, slots).table)
             yield blocks.table(self._table("sources", step, lanes), sources)
         for k, windows in enumerate(self._outputs(p)):
-            yield blocks.table(f"@{self.name}_zeros{k}", windows.zeros)
-            yield blocks.table(f"@{self.name}_columns{k}", windows.others)
+            yield blocks.table(f"@{self.name}_columns{k}", windows.table)
         yield f"@{self.name}_table = global [{len(self._steps(Chunk))} x ptr] zeroinitializer"
 
     def products(self, p: Printer, attributes: str) -> Iterator[str]:

@@ -91,48 +91,42 @@ def load_into_slots(p: Printer, rows: list[str], size: int, first: int) -> None:
 
 
 class Windows(NamedTuple):
-    """How slots become the columns of a port: windows of zeros, and others with the slots that they take.
+    """How slots become the columns of a port, some at a time: each window a first column and ``width`` slots, in ``table``.
 
-    ``size``: of the port. ``zeros``: first columns of `AT_ONCE` zeros. ``others``: each a first column and ``width`` slots.
+    ``cleared``: for one state, if much of it is known to be zero, all is set to zero first, and windows of zeros are left out.
+    For groups, whose rows are far apart, writing twice took longer than reading zeros.
     """
 
     size: int
     width: int
-    zeros: list[int]
-    others: list[int]
+    table: list[int]
+    cleared: bool
 
     @classmethod
-    def of(cls, p: Printer, slots: Sequence[int], is_zero: Sequence[bool]) -> Windows:
+    def of(cls, p: Printer, slots: Sequence[int], is_zero: Sequence[bool] = ()) -> Windows:
         """For a port whose columns are in ``slots``, some of them known to be zero."""
         size = len(slots)
         width = min(_width(p, size) if p.lanes > 1 else AT_ONCE, size)
-        zeros = [k for k in range(0, size - AT_ONCE + 1, AT_ONCE) if all(is_zero[k : k + AT_ONCE])]
-        done = {k + column for k in zeros for column in range(AT_ONCE)}
-        others = [k for k in _windows(size, width) if not done.issuperset(range(k, k + width))] if size else []
-        return cls(size, width, zeros, [x for k in others for x in (k, *slots[k : k + width])])
+        windows = _windows(size, width) if size else []
+        cleared = p.lanes == 1 and 2 * sum(is_zero) > size
+        if cleared:
+            windows = [k for k in windows if not all(is_zero[k : k + width])]
+        return cls(size, width, [x for k in windows for x in (k, *slots[k : k + width])], cleared)
 
 
-def store_from_slots(p: Printer, rows: list[str], windows: Windows, tables: Sequence[str], source: str) -> None:
-    """Slots of ``source`` as the columns of a port whose states lie in ``rows``, by tables of zeros and of the others."""
-    if windows.zeros and p.lanes == 1:
+def store_from_slots(p: Printer, rows: list[str], windows: Windows, table: str, source: str) -> None:
+    """Slots of ``source`` as the columns of a port whose states lie in ``rows``, by the table of its windows."""
+    if windows.cleared:
         p.declared.add("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
-        p.lines.append(
-            f"  call void @llvm.memset.p0.i64(ptr {rows[0]}, i8 0, i64 {windows.size * _align(p.element)}, i1 false)"
-        )
-    elif windows.zeros:
-        with Loop(p, len(windows.zeros), 1) as number:
-            column = number_in(p, tables[0], number)
-            for row in rows:
-                zero = f"<{AT_ONCE} x {p.element}> zeroinitializer"
-                p.lines.append(f"  store {zero}, ptr {_place(p, row, column)}, align {_align(p.element)}")
-    if windows.others:
-        step = windows.width + 1
-        with Loop(p, len(windows.others) // step, 1) as number:
-            entry = p.line(f"getelementptr [{step} x i32], ptr {tables[1]}, i64 {number}")
-            column, *slots = (number_in(p, entry, k) for k in range(step))
-            places = [p.line(f"getelementptr {p.type}, ptr {source}, i64 {slot}") for slot in slots]
-            columns = [p.line(f"load {p.type}, ptr {place}") for place in places]
-            store_columns(p, [_place(p, row, column) for row in rows], columns)
+        size = windows.size * _align(p.element)
+        p.lines.append(f"  call void @llvm.memset.p0.i64(ptr {rows[0]}, i8 0, i64 {size}, i1 false)")
+    step = windows.width + 1
+    with Loop(p, len(windows.table) // step, 1) as number:
+        entry = p.line(f"getelementptr [{step} x i32], ptr {table}, i64 {number}")
+        column, *slots = (number_in(p, entry, k) for k in range(step))
+        places = [p.line(f"getelementptr {p.type}, ptr {source}, i64 {slot}") for slot in slots]
+        columns = [p.line(f"load {p.type}, ptr {place}") for place in places]
+        store_columns(p, [_place(p, row, column) for row in rows], columns)
 
 
 def number_in(p: Printer, table: str, k: int | str) -> str:

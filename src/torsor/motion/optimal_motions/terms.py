@@ -36,27 +36,24 @@ class Term(ABC):
 
     @property
     def size(self) -> int:
-        """How many numbers it has at a node, m."""
+        """m."""
         return len(self.names)
 
     @abstractmethod
     def values(self, x: States) -> Array:
-        """The numbers at all nodes (N, m)."""
+        """(N, m)."""
 
     @abstractmethod
     def changes(self, x: States, dx: Array) -> Array:
-        """How the numbers change (N, m), to first order, when q, v, a, … and τ change by ``dx`` (N, slots, n)."""
+        """To first order, (N, m), with changes (N, slots, n)."""
 
     @abstractmethod
     def rows(self, x: States, node: Array, which: Array) -> Array:
-        """The gradients (k, slots, n) of the numbers ``which`` (k,) at the nodes ``node`` (k,), one for each pair."""
+        """Gradients (k, slots, n) of number ``which`` (k,) at ``node`` (k,)."""
 
     @abstractmethod
     def add(self, x: States, weights: Array, G: Array, H: Array | None) -> None:
-        """Add the derivatives of Σ weights · values, weights (N, m), to G (N, slots, n) and H (N, slots n, slots n).
-
-        H may be None, where first derivatives are enough.
-        """
+        """Add derivatives of Σ weights · values (N, m) to G (N, slots, n) and H (N, slots n, slots n)."""
 
 
 @dataclass(eq=False)
@@ -75,23 +72,23 @@ class Bound(Term):
     places: Array | None = None
 
     def values(self, x: States) -> Array:
-        """What of the slot is limited, at all nodes (N, m)."""
+        """The numbers."""
         if self.slot == 0:
             return x.q[:, self.entries]
         return x.tau[:, self.which] if self.slot == TAU else x.rates[:, self.slot - 1, self.which]
 
     def changes(self, x: States, dx: Array) -> Array:
-        """The changes of the same entries of the slot."""
+        """Their changes."""
         return dx[:, self.slot, self.which]
 
     def rows(self, x: States, node: Array, which: Array) -> Array:
-        """Unit vectors: each number is an entry of its slot. Those of q are, to first order, the freedoms that move them."""
+        """Unit vectors."""
         found = np.zeros((len(node), x.orders + 1, x.robot.nv))
         found[np.arange(len(node)), self.slot, self.which[which]] = 1.0
         return found
 
     def add(self, x: States, weights: Array, G: Array, H: Array | None) -> None:
-        """Weights go to the slot as they are; the numbers are linear, so there is no second derivative."""
+        """They are linear."""
         G[:, self.slot, self.which] += weights
 
 
@@ -109,26 +106,26 @@ class Power(Term):
 
     @property
     def units(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Powers are in watts."""
+        """W."""
         return ("W",) * len(self.names)
 
     def values(self, x: States) -> Array:
-        """The powers τ_i v_i at all nodes (N, m)."""
+        """τ_i v_i."""
         return x.tau[:, self.which] * x.v[:, self.which]
 
     def changes(self, x: States, dx: Array) -> Array:
-        """By the product rule, τ_i δv_i + v_i δτ_i."""
+        """τ_i δv_i + v_i δτ_i."""
         i = self.which
         return x.tau[:, i] * dx[:, VELOCITY, i] + x.v[:, i] * dx[:, TAU, i]
 
     def rows(self, x: States, node: Array, which: Array) -> Array:
-        """By velocities the gradient is τ_i, by joint forces v_i, by all else zero."""
+        """(0, τ_i, 0, v_i)."""
         found, i, k = np.zeros((len(node), x.orders + 1, x.robot.nv)), self.which[which], np.arange(len(node))
         found[k, VELOCITY, i], found[k, TAU, i] = x.tau[node, i], x.v[node, i]
         return found
 
     def add(self, x: States, weights: Array, G: Array, H: Array | None) -> None:
-        """A power is bilinear in v and τ: of the second derivatives those by v_i and τ_i are 1."""
+        """Bilinear in v and τ."""
         i, n = self.which, x.robot.nv
         G[:, VELOCITY, i] += weights * x.tau[:, i]
         G[:, TAU, i] += weights * x.v[:, i]
@@ -151,22 +148,22 @@ class Squares(Term):
         return x.tau if self.slot == TAU else x.rates[:, self.slot - 1]
 
     def values(self, x: States) -> Array:
-        """The sum of squares at all nodes (N, 1)."""
+        """(N, 1)."""
         found = self._values(x)
         return ((found * found) @ self.factors)[:, None]
 
     def changes(self, x: States, dx: Array) -> Array:
-        """The change of the sum, 2 Σ w_i x_i δx_i."""
+        """2 Σ w_i x_i δx_i."""
         return 2.0 * ((self._values(x) * dx[:, self.slot]) @ self.factors)[:, None]
 
     def rows(self, x: States, node: Array, which: Array) -> Array:
-        """The gradient by the slot, 2 w_i x_i."""
+        """2 w_i x_i."""
         found = np.zeros((len(node), x.orders + 1, x.robot.nv))
         found[:, self.slot] = 2.0 * self.factors * self._values(x)[node]
         return found
 
     def add(self, x: States, weights: Array, G: Array, H: Array | None) -> None:
-        """The gradient 2 w_i x_i, and a Hessian that is diagonal, 2 w_i."""
+        """Its Hessian is diagonal."""
         n = x.robot.nv
         G[:, self.slot] += 2.0 * weights * self.factors * self._values(x)
         if H is not None:
@@ -180,19 +177,19 @@ class Constant(Term):
     kind, names, units = "time", ("",), ("s",)
 
     def values(self, x: States) -> Array:
-        """Ones at all nodes (N, 1)."""
+        """Ones (N, 1)."""
         return np.ones((len(x.q), 1))
 
     def changes(self, x: States, dx: Array) -> Array:
-        """It does not depend on the state: nothing changes it."""
+        """Nothing changes it."""
         return np.zeros((len(x.q), 1))
 
     def rows(self, x: States, node: Array, which: Array) -> Array:
-        """Its gradients are zero."""
+        """Zeros."""
         return np.zeros((len(node), x.orders + 1, x.robot.nv))
 
     def add(self, x: States, weights: Array, G: Array, H: Array | None) -> None:
-        """It has no derivatives, so there is nothing to add."""
+        """It has no derivatives."""
 
 
 def units_of(robot_units: Sequence[str], rate: str) -> tuple[str, ...]:
