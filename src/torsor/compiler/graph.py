@@ -177,7 +177,7 @@ class Graph:
         self.args: list[tuple[int, ...]] = []
         self.values: list[Any] = []
         self.truths: set[int] = set()  # the nodes that are truth values
-        self.special: set[int] = set()  # those that rules of arithmetic are about: constants and negations
+        self.special: set[int] = set()  # those that rules of arithmetic are about: negations, and what `Rewriter` adds
         self._constants: dict[bytes, int] = {}
         self._live: tuple[list[int], list[int]] = (
             [],
@@ -194,7 +194,6 @@ class Graph:
         node = self._constants.get(key)
         if node is None:
             node = self._constants[key] = self._append(Op.CONSTANT, (), float(value))
-            self.special.add(node)
         return node
 
     def block(self, block: Block, args: Sequence[int]) -> list[int]:

@@ -37,11 +37,12 @@ class Rewriter:
     def __init__(self, graph: Graph, level: Level) -> None:
         self.graph = graph
         self.ops, self.truths, self.constant = graph.ops, graph.truths, graph.constant
-        self._special = graph.special
         self.most = math.inf  # nodes, beyond which `TooLong` is raised
         self.full = level is Level.FULL
         self.zero, self.one, self.minus_one = graph.constant(0.0), graph.constant(1.0), graph.constant(-1.0)
         self._minus_zero = graph.constant(-0.0)
+        self._special = graph.special
+        self._special |= {self.zero, self.one, self.minus_one, self._minus_zero}
         self._known: dict[Op, dict[tuple[int, ...], int]] = {op: {} for op in Op}
         self._blocks: dict[tuple[Block, tuple[int, ...]], list[int]] = {}
         self._rewritings = {
@@ -67,8 +68,14 @@ class Rewriter:
 
     def apply(self, op: Op, *args: int) -> int:
         """The node of an operation: by the first rule that applies, an equal one made before, or a new one."""
-        # The rules of x + y, x − y, x · y and x / y are about constants, negations and x = y.
-        if op not in _BINARY or args[0] == args[1] or not self._special.isdisjoint(args):
+        ops = self.ops
+        # The rules of x + y, x − y and x · y are about 0, ±1, negations, two constants and x = y.
+        if (
+            op not in _SUMS_AND_PRODUCTS
+            or args[0] == args[1]
+            or not self._special.isdisjoint(args)
+            or (ops[args[0]] is Op.CONSTANT and ops[args[1]] is Op.CONSTANT)
+        ):
             if self._minus_zero in args:
                 args = tuple(self.zero if x == self._minus_zero else x for x in args)
             for rewrite in self._rewritings[op]:
@@ -105,7 +112,7 @@ class Rewriter:
         return made
 
 
-_BINARY = frozenset({Op.ADD, Op.SUB, Op.MUL, Op.DIV})
+_SUMS_AND_PRODUCTS = frozenset({Op.ADD, Op.SUB, Op.MUL})
 
 
 class Rule(NamedTuple):

@@ -321,7 +321,9 @@ def nodes(graph: Recorder, value: Any) -> np.ndarray:
         return value.ids
     array = np.asarray(value)
     entries = array.ravel().tolist()
-    if array.dtype.kind not in "fiub" and not all(isinstance(x, (TracedArray, Real, np.bool_)) for x in entries):
+    if array.dtype.kind == "f":
+        return np.array(list(map(graph.constant, entries)), dtype=np.int64).reshape(array.shape)
+    if array.dtype.kind not in "iub" and not all(isinstance(x, (TracedArray, Real, np.bool_)) for x in entries):
         raise ArgumentError(f"cannot trace {value!r:.60}: neither a number nor a traced array")
     flat = [int(nodes(graph, x)) if isinstance(x, TracedArray) else graph.constant(float(x)) for x in entries]
     return np.array(flat, dtype=np.int64).reshape(array.shape)
