@@ -32,7 +32,7 @@ from torsor.simulation.drives import (
 from torsor.simulation.events import Event
 from torsor.simulation.looks import known_before
 from torsor.simulation.plant import Mode, Plant, wrench_name
-from torsor.simulation.stepping import Asked, Stepping
+from torsor.simulation.stepping import CONSTANT, Asked, Stepping
 from torsor.simulation.stops import Stops
 
 MOST_KNOWN = 32  # simulations whose drives and steps are kept
@@ -99,7 +99,7 @@ def set_up(
     stops = None if stops is None else checked_stops(stops)
     alone = tau is controller_state is wrenches is base_motion is None and type(events) is tuple and not events
     key = known_key(robot, controller, control_dt, (dt, steps, stops, batch, compile_controller)) if alone else None
-    acts = None if key is None else _ACTING.pop(key, None)
+    acts = None if key is None else known(key)
     if acts is None:
         moments = checked_events(events)
         given = [tau, controller, base_motion, *(wrenches.values() if isinstance(wrenches, Mapping) else ())]
@@ -108,20 +108,47 @@ def set_up(
         drive, every = drive_of(
             robot, tau, controller, control_dt, controller_state, batch, (q, v), dt, steps, compile_controller, beside
         )
-        pushes, numbers = wrenches_of(robot, wrenches, batch, (q, v), beside)
-        base, base_numbers = base_motion_of(base_motion, batch, beside)
-        plant, numbers = plant_of(robot, stops), numbers | base_numbers
-        stiff = dt is not None and is_stiff(robot, dt)
-        acts = Acting(plant, drive, every, controller is not None, pushes, base, numbers, moments, stiff, {})
-        if drive.python is not None or (drive.asked is not None and drive.asked.program is None):
-            key = None  # it is called as it is now
-    if key is not None:
-        _ACTING[key] = acts
-        while len(_ACTING) > MOST_KNOWN:
-            _ACTING.popitem(last=False)
+        if alone and drive.python is not None:  # the steps are those of constant forces
+            plain = (None, robot.digest, None, (dt, steps, stops, batch, None))
+            acts = known(plain) or remember(plain, under_nothing(robot, dt, stops, len(q)))
+            acts = acts._replace(drive=drive, control_every=every, is_controlled=True)
+        else:
+            pushes, numbers = wrenches_of(robot, wrenches, batch, (q, v), beside)
+            base, base_numbers = base_motion_of(base_motion, batch, beside)
+            acts = under_nothing(robot, dt, stops, len(q))._replace(
+                drive=drive,
+                control_every=every,
+                is_controlled=controller is not None,
+                wrenches=pushes,
+                base_motion=base,
+                constants=numbers | base_numbers,
+                events=moments,
+            )
+            if key is not None and (drive.asked is None or drive.asked.program is not None):
+                remember(key, acts)
     at_stops = acts.plant.reaches_stops(q)
     mode, beyond = first_mode(acts.plant, q) if at_stops else (acts.plant.free_mode((len(q),)), ())
     return Setup(robot, q, v, batch, mode, at_stops or len(acts.plant.rubbing) > 0, tuple(beyond), acts)
+
+
+def under_nothing(robot: Robot, dt: float | None, stops: Stops | None, B: int) -> Acting:
+    """A robot that is left to itself, in so many trajectories."""
+    drive, stiff = Drive(CONSTANT, np.zeros((B, robot.nv))), dt is not None and is_stiff(robot, dt)
+    return Acting(plant_of(robot, stops), drive, 1, False, (), None, {}, (), stiff, {})
+
+
+def known(key: Any) -> Acting | None:
+    """What acted in a simulation before, if it is kept; the longest unused goes first."""
+    acts = _ACTING.pop(key, None)
+    return None if acts is None else remember(key, acts)
+
+
+def remember(key: Any, acts: Acting) -> Acting:
+    """Keep what acts for the next simulation. Each of these is one step for Python: other threads may simulate, too."""
+    _ACTING[key] = acts
+    while len(_ACTING) > MOST_KNOWN:
+        _ACTING.popitem(last=False)
+    return acts
 
 
 def known_key(robot: Robot, controller: Any, control_dt: Any, options: tuple[Any, ...]) -> Any:

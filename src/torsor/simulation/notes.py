@@ -208,8 +208,10 @@ def _beyond(x: Array, limit: Array) -> list[int]:
     """The numbers of x (B, K, n) that are somewhere larger than a limit (n,), up or down; NaN is not."""
     if not x.size:
         return []
-    if x.flags.c_contiguous and (every := x.reshape(-1)).max() <= (least := limit.min()) and every.min() >= -least:
-        return []  # the usual case, seen in a tenth of the time
+    if x.flags.c_contiguous:  # the usual case: all numbers are within all limits, seen in a tenth of the time
+        every, least = x.reshape(-1), limit.min()
+        if every.max() <= least and every.min() >= -least:
+            return []
     most, least = _reduced(np.maximum, x), _reduced(np.minimum, x)
     if np.isnan(most).any():  # of trajectories that have ended; to leave these out takes longer
         most, least = _reduced(np.fmax, x), _reduced(np.fmin, x)
