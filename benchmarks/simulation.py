@@ -69,9 +69,10 @@ def one_trajectory(arm: torsor.Robot, rounds: int) -> dict[str, float]:
     if peer is not None:
         require("Pinocchio", peer(), end["q"][-1])
         calls["Pinocchio, Python loop"] = peer
-    table = {f"one trajectory: {who}": 1e9 * s / STEPS for who, s in best(calls, rounds=rounds).items()}
     tau = np.zeros(7)
-    forward = 1e9 * best({"x": lambda: torsor.forward_dynamics(arm, q, v, tau)}, rounds=rounds)["x"]
+    seconds = best(calls | {"forward_dynamics": lambda: torsor.forward_dynamics(arm, q, v, tau)}, rounds=rounds)
+    forward = 1e9 * seconds.pop("forward_dynamics")
+    table = {f"one trajectory: {who}": 1e9 * s / STEPS for who, s in seconds.items()}
     own, one = table["one trajectory: simulate, bare equations"], "one trajectory: "
     python = table[one + "simulate, controller in Python"] - table[one + "the controller in Python alone"]
     table["ratio to scan, bare equations (goal: at most 1.15)"] = own / table[one + "by hand with scan"]

@@ -39,3 +39,12 @@ def test_wrenches_may_be_lists():
         PANDA, run.time, run.q, run.v, a=run.a, wrenches={PANDA.frames[-1]: np.ones((11, 6)).tolist()}
     )
     assert pushed[2:5].wrenches[PANDA.frames[-1]].shape == (3, 6)
+
+
+def test_notes_of_two_slices_of_one_run_are_told_once():
+    run = torsor.simulate(
+        PANDA, np.zeros(7), np.zeros(7), duration=0.02, dt=0.01
+    )  # the fourth joint begins beyond its stop
+    both = concatenate([run[:2], run[1:]])
+    assert run.notes and both.notes == run.notes
+    np.testing.assert_array_equal(both.time, run.time)

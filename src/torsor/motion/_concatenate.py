@@ -47,7 +47,10 @@ def concatenate(trajectories: Sequence[Trajectory]) -> Trajectory:
             for frame in frames
         },
         work=_joined_work(runs),
-        notes=tuple(_later(note, shift) for run, shift in zip(runs, shifts, strict=True) for note in run.notes),
+        # Two slices of one run have the same notes
+        notes=tuple(
+            dict.fromkeys(_later(x, shift) for run, shift in zip(runs, shifts, strict=True) for x in run.notes)
+        ),
         interrupted=any(run.interrupted for run in runs),
         events=tuple(
             e._replace(time=e.time + shift) for run, shift in zip(runs, shifts, strict=True) for e in run.events
