@@ -121,7 +121,7 @@ def rk4(drive: Drive, q: Array, v: JointVector, h: Any) -> Derived:
         u_i, du_i = reach * h * k, reach * h * dk
         v_i, dv_i = v + reach * h * a, dv + reach * h * da
         q_i, dq_i = integrate(robot, q, u_i), _moved(robot, u_i, dq, du_i)
-        k, dk = increment_rate(robot, u_i, v_i), _rate(robot, u_i, v_i, du_i, dv_i)
+        k, dk = increment_rate(robot, u_i, v_i), rate_derivative(robot, u_i, v_i, du_i, dv_i)
         there = drive.rates(q_i, v_i)
         a, da = there.a, there.along(dq_i, dv_i, dtau)
         u, du, dv_new = u + weight * h / 6.0 * k, du + weight * h / 6.0 * dk, dv_new + weight * h / 6.0 * da
@@ -136,9 +136,9 @@ def _moved(robot: Robot, u: Array, dq: Array, du: Array) -> Array:
     return matmul(transport(robot, u), dq) + matmul(increment_jacobian(robot, u), du)
 
 
-def _rate(robot: Robot, u: Array, v: Array, du: Array, dv: Array) -> Array:
+def rate_derivative(robot: Robot, u: Array, v: Array, du: Array, dv: Array) -> Array:
     """The derivative of J_r(u)⁻¹ v."""
-    return matmul(_increment_rate_by_increment(robot, u, v), du) + matmul(_increment_jacobian_inverse(robot, u), dv)
+    return matmul(increment_rate_by_increment(robot, u, v), du) + matmul(increment_jacobian_inverse(robot, u), dv)
 
 
 def drift_of_displacement(robot: Robot, v: JointVector) -> JointMatrix:
@@ -159,12 +159,12 @@ def increment_jacobian(robot: Robot, u: JointVector) -> JointMatrix:
     return joint_by_joint(robot, identity(robot.nv), se3.right_jacobian, u)
 
 
-def _increment_jacobian_inverse(robot: Robot, u: JointVector) -> JointMatrix:
+def increment_jacobian_inverse(robot: Robot, u: JointVector) -> JointMatrix:
     """J_r(u)⁻¹, ∂/∂v of `increment_rate`. ``u`` (..., nv), rad or m. Returns (..., nv, nv)."""
     return joint_by_joint(robot, identity(robot.nv), se3.right_jacobian_inverse, u)
 
 
-def _increment_rate_by_increment(robot: Robot, u: JointVector, v: JointVector) -> JointMatrix:
+def increment_rate_by_increment(robot: Robot, u: JointVector, v: JointVector) -> JointMatrix:
     """∂(J_r(u)⁻¹ v)/∂u, 0 for joints with one number.
 
     ``u`` (..., nv), rad or m; ``v`` (..., nv), rad/s or m/s. Returns (..., nv, nv), 1/s.

@@ -5,22 +5,33 @@ of the step of Zᵀ (∂²a · w) Z, where Z has the derivatives of the stage's 
 acceleration. Of the semi-implicit step, with v⁺ = v + h a and q⁺ = q ⊕ u, u = h v⁺, that is ∂²a · w with w = h (p_v + h J_rᵀ
 p_q).
 
-For joints of several numbers second derivatives are along the tangent coordinates and made symmetric, and q ⊕ δq ⊕ (u + δu) has
-one of its own, p_q · ½ [Ad(e^−u) δq, J_r(u) δu], by the formula of Baker, Campbell and Hausdorff; what is left out is of the
-order of h³. For these joints the step of Runge and Kutta has none of these terms here: its turns are those of iLQR.
+For joints of several numbers second derivatives are along the tangent coordinates and made symmetric, and motions on their groups
+have second derivatives of their own (`curved_moves`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
-from torsor.arrays import block, concat, identity, matmul, matvec, stack_vectors, transpose, zeros
+from torsor.arrays import block, concat, identity, matmul, matvec, transpose, zeros
 from torsor.arrays.typing import Array
+from torsor.control.optimal_feedback.curved_moves import of_moved, of_rate
 from torsor.functions.public.derivatives import forward_dynamics_hessian
 from torsor.functions.public.dynamics import forward_dynamics
-from torsor.lie import unchecked as lie
-from torsor.linearisation.step_derivatives import DERIVATIVES, Drive, increment_jacobian, joint_by_joint, transport
+from torsor.functions.public.kinematics import integrate
+from torsor.linearisation.step_derivatives import (
+    DERIVATIVES,
+    Drive,
+    Rates,
+    increment_jacobian,
+    increment_jacobian_inverse,
+    increment_rate_by_increment,
+    rate_derivative,
+    transport,
+)
 from torsor.mechanics.derivatives.forward_dynamics_hessian import ForwardDynamicsHessian
+from torsor.mechanics.kinematics.manifold import increment_rate
 from torsor.model import Robot
 from torsor.simulation.steps.euler import euler, semi_implicit_euler
 from torsor.simulation.steps.rate import Rate
@@ -57,53 +68,59 @@ def _of_semi_implicit_euler(robot: Robot, q: Array, v: Array, tau: Array, h: Arr
     u = h * (v + h * at.a)
     w = h * (p_v + h * matvec(transpose(increment_jacobian(robot, u)), p_q))
     du = h * concat([h * at.by_q, identity(robot.nv) + h * at.by_v, h * at.by_tau])
-    return _symmetric(forward_dynamics_hessian(robot, q, v, tau, w)) + _of_moves(robot, u, p_q, du)
+    return _symmetric(forward_dynamics_hessian(robot, q, v, tau, w)) + of_moved(robot, u, du, p_q)
 
 
 def _of_euler(robot: Robot, q: Array, v: Array, tau: Array, h: Array, p_q: Array, p_v: Array) -> Array:
-    own = _symmetric(forward_dynamics_hessian(robot, q, v, tau, h * p_v))
-    if robot.structure.has_plain_velocities:
-        return own
     none = zeros(robot.nv, robot.nv)
-    return own + _of_moves(robot, h * v, p_q, h * concat([none, identity(robot.nv), none]))
+    du = h * concat([none, identity(robot.nv), none])
+    own = _symmetric(forward_dynamics_hessian(robot, q, v, tau, h * p_v))
+    return own + of_moved(robot, h * v, du, p_q)
 
 
-def _of_moves(robot: Robot, u: Array, p_q: Array, du: Array) -> Array:
-    """The second derivatives of p_q · (δq then u + δu), with du the derivatives of u by z."""
-    bracket = joint_by_joint(robot, zeros(robot.nv, robot.nv), _bracket_form, p_q)
-    by_q = 0.5 * matmul(transpose(transport(robot, u)), matmul(bracket, matmul(increment_jacobian(robot, u), du)))
-    one = concat([by_q, zeros(2 * robot.nv, 3 * robot.nv)], axis=-2)
-    return one + transpose(one)
+class _Stage(NamedTuple):
+    """The increment u that leads to a stage, its state there, their derivatives by z, and those of its rates."""
 
-
-def _bracket_form(P: Array) -> Array:
-    """The form x, y → P · [x, y] of twists (6, 6)."""
-    return stack_vectors([matvec(transpose(lie.ad(x)), P) for x in identity(6)])
+    u: Array
+    q: Array
+    v: Array
+    du: Array
+    dq: Array
+    dv: Array
+    at: Rates
 
 
 def _of_rk4(robot: Robot, q: Array, v: Array, tau: Array, h: Array, p_q: Array, p_v: Array) -> Array:
-    """A stage is at q + c h v_before, v + c h a_before; weights of accelerations are found from the last stage to the first."""
+    """A stage is at q ⊕ c h k_before, v + c h a_before; weights are found from the last stage to the first."""
     n = robot.nv
-    if not robot.structure.has_plain_velocities:
-        return zeros(3 * n, 3 * n)
-    dq, dv, dtau = identity(3 * n)[:n], identity(3 * n)[n : 2 * n], identity(3 * n)[2 * n :]
-    v_before, dv_before, a_before, da_before = v, dv, zeros(n), zeros(n, 3 * n)
-    states, slopes = [], []
-    for c in (0.0, 0.5, 0.5, 1.0):
-        q_i, dq_i = q + c * h * v_before, dq + c * h * dv_before
-        v_i, dv_i = v + c * h * a_before, dv + c * h * da_before
+    start = identity(3 * n)
+    dq, dv, dtau = start[:n], start[n : 2 * n], start[2 * n :]
+    k, dk, a, da = v, dv, zeros(n), zeros(n, 3 * n)
+    stages, rates, reaches, shares = list[_Stage](), [], (0.0, 0.5, 0.5, 1.0), (1.0, 2.0, 2.0, 1.0)
+    for c in reaches:
+        u, du, v_i, dv_i = c * h * k, c * h * dk, v + c * h * a, dv + c * h * da
+        dq_i = matmul(transport(robot, u), dq) + matmul(increment_jacobian(robot, u), du)
+        q_i = integrate(robot, q, u) if c else q
         at = Drive(robot, tau).rates(q_i, v_i)
-        states.append((q_i, v_i, concat([dq_i, dv_i, dtau], axis=-2)))
-        slopes.append((transpose(at.by_q), transpose(at.by_v)))
-        v_before, dv_before, a_before, da_before = v_i, dv_i, at.a, at.along(dq_i, dv_i, dtau)
-    w4 = h / 6.0 * p_v
-    w3 = h / 3.0 * p_v + h * h / 6.0 * p_q + h * matvec(slopes[3][1], w4)
-    w2 = h / 3.0 * p_v + h * h / 6.0 * p_q + h / 2.0 * matvec(slopes[2][1], w3) + h * h / 2.0 * matvec(slopes[3][0], w4)
-    w1 = h / 6.0 * p_v + h * h / 6.0 * p_q + h / 2.0 * matvec(slopes[1][1], w2) + h * h / 4.0 * matvec(slopes[2][0], w3)
-    total = zeros(3 * n, 3 * n)
-    for (q_i, v_i, Z), w in zip(states, (w1, w2, w3, w4), strict=True):
-        H = _symmetric(forward_dynamics_hessian(robot, q_i, v_i, tau, w))
-        total = total + matmul(transpose(Z), matmul(H, Z))
+        stages.append(_Stage(u, q_i, v_i, du, dq_i, dv_i, at))
+        k, dk = increment_rate(robot, u, v_i), rate_derivative(robot, u, v_i, du, dv_i)
+        a, da = at.a, at.along(dq_i, dv_i, dtau)
+        rates.append((k, dk))
+    u, du = (sum(h / 6.0 * share * x for share, x in zip(shares, xs, strict=True)) for xs in zip(*rates, strict=True))
+    total = of_moved(robot, u, du, p_q)
+    by_u = matvec(transpose(increment_jacobian(robot, u)), p_q)
+    more_k, more_a = zeros(n), zeros(n)  # what later stages add to the weights of one
+    for c, share, x in zip(reaches[::-1], shares[::-1], stages[::-1], strict=True):
+        w_k, w_a = h / 6.0 * share * by_u + more_k, h / 6.0 * share * p_v + more_a
+        Z = concat([x.dq, x.dv, dtau], axis=-2)
+        H = _symmetric(forward_dynamics_hessian(robot, x.q, x.v, tau, w_a))
+        total = total + matmul(transpose(Z), matmul(H, Z)) + of_rate(robot, x.u, x.v, x.du, x.dv, w_k)
+        w_q = matvec(transpose(x.at.by_q), w_a)
+        total = total + of_moved(robot, x.u, x.du, w_q)
+        w_u = matvec(transpose(increment_jacobian(robot, x.u)), w_q)
+        w_u = w_u + matvec(transpose(increment_rate_by_increment(robot, x.u, x.v)), w_k)
+        w_v = matvec(transpose(x.at.by_v), w_a) + matvec(transpose(increment_jacobian_inverse(robot, x.u)), w_k)
+        more_k, more_a = c * h * w_u, c * h * w_v
     return total
 
 
