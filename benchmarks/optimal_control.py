@@ -1,6 +1,11 @@
-"""Optimal control: a turn of DDP beside derivatives of forward dynamics, steps of linearisation, prediction, tasks."""
+"""Optimal control: turns of DDP beside derivatives of forward dynamics, steps of linearisation, prediction, tasks.
+
+`python benchmarks/optimal_control.py` runs the list of tasks alone, and says of each how it ended.
+"""
 
 from __future__ import annotations
+
+from time import process_time
 
 import numpy as np
 
@@ -9,82 +14,110 @@ from measure import best
 
 REST = np.array([0.0, -0.785, 0.0, -2.356, 0.0, 1.571, 0.785])
 KNOTS, AHEAD, TASKS = 100, 20, 100
+RATE, FLIGHT = 1e-3, 0.5  # s: between calls of a prediction, and of a motion under it
 
 
 def measure(rounds: int) -> dict[str, float]:
     """Ratios of times in one run, and how many tasks of a fixed list converge."""
     torsor.set_threads(1)
-    table = turns(rounds) | prediction(rounds) | tasks(TASKS if rounds > 3 else 10)
+    table = turns(rounds) | linearisation(rounds) | prediction(rounds) | tasks()
     print("\noptimal control")
     for name, value in table.items():
         print(f"  {name:<78}{value:14,.4g}")
     return table
 
 
-def problem(goal, force=1e-4):
+def problem(goal, force=1e-4, on_the_way=1e-2, end=100.0):
     """Costs of coming to rest at a configuration."""
 
     def running(robot, q, v, tau, t):
-        return force * (tau @ tau) + 1e-2 * (v @ v)
+        return force * (tau @ tau) + on_the_way * (v @ v)
 
     def final(robot, q, v):
-        return 100.0 * ((q - goal) @ (q - goal)) + 10.0 * (v @ v)
+        return end * ((q - goal) @ (q - goal)) + 0.1 * end * (v @ v)
 
     return {"running": running, "final": final}
 
 
 def turns(rounds: int) -> dict[str, float]:
-    """A Panda along 100 steps: one turn, and the matrices of its steps, in the time of the derivatives there."""
-    arm, given = torsor.robots.panda(), problem(REST + 0.3)
-    given |= {"dt": 0.01, "steps": KNOTS}
-    start = torsor.control.ddp(arm, REST, np.zeros(7), **given)
-    q, v, tau = start.motion.q[:-1] + 0.0, start.motion.v[:-1] + 0.0, start.tau
-
-    near = tau * (1.0 + 1e-3 * np.sin(np.arange(KNOTS))[:, None])  # where whole steps pay
+    """A Panda along 100 steps: a turn where whole steps pay, begun beside the solution, and one of a whole solution."""
+    arm, given = torsor.robots.panda(), {**problem(REST + 0.3, 1e-2), "dt": 0.01, "steps": KNOTS}
+    still = np.zeros(7)
+    plan = torsor.control.ddp(arm, REST, still, **given)
+    q, v, tau = plan.motion.q[:-1] + 0.0, plan.motion.v[:-1] + 0.0, plan.tau
+    near = tau * (1.0 + 1e-8 * np.sin(np.arange(KNOTS))[:, None])
 
     def ddp(iterations, second_order=True):
         return lambda: torsor.control.ddp(
-            arm, REST, np.zeros(7), **given, tau=near, iterations=iterations, second_order=second_order, tolerance=1e-12
+            arm, REST, still, **given, tau=near, iterations=iterations, second_order=second_order, tolerance=1e-14
         )
 
-    contenders = {
-        "derivatives": lambda: torsor.forward_dynamics_derivatives(arm, q, v, tau),
-        "none": ddp(0),
-        "a turn": ddp(1),
-        "none of iLQR": ddp(0, False),
-        "a turn of iLQR": ddp(1, False),
-        **{
-            method: (lambda method=method: torsor.linearise(arm, q, v, tau, dt=0.01, method=method))
-            for method in ("exact", "semi_implicit_euler", "rk4")
+    times = best(
+        {
+            "derivatives": lambda: torsor.forward_dynamics_derivatives(arm, q, v, tau),
+            "none": ddp(0),
+            "one": ddp(1),
+            "none of iLQR": ddp(0, False),
+            "one of iLQR": ddp(1, False),
+            "whole": lambda: torsor.control.ddp(arm, REST, still, **given),
         },
-    }
-    times = best(contenders, rounds=rounds, burst=0.01)
+        rounds=rounds,
+        burst=0.01,
+    )
     one = times["derivatives"]
+    count = len(plan.cost_history) - 1
     return {
-        "a turn of ddp, in derivatives of forward dynamics at its 100 steps": (times["a turn"] - times["none"]) / one,
-        "a turn of iLQR": (times["a turn of iLQR"] - times["none of iLQR"]) / one,
-        **{f"linearise by {method}": times[method] / one for method in ("exact", "semi_implicit_euler", "rk4")},
+        "a turn of ddp, in derivatives of forward dynamics at its 100 steps": (times["one"] - times["none"]) / one,
+        "a turn of iLQR": (times["one of iLQR"] - times["none of iLQR"]) / one,
+        f"a turn of a whole solution in {count}, on average": (times["whole"] - times["none"]) / count / one,
     }
+
+
+def linearisation(rounds: int) -> dict[str, float]:
+    """The matrices of a Panda's steps at 100 states, in the time of the derivatives there."""
+    arm = torsor.robots.panda()
+    q, v, tau = (np.ascontiguousarray(x) for x in torsor.random_state(arm, seed=0, batch=KNOTS))
+    methods = ("exact", "semi_implicit_euler", "rk4")
+    contenders = {
+        method: (lambda method=method: torsor.linearise(arm, q, v, tau, dt=0.01, method=method)) for method in methods
+    }
+    derivatives = {"derivatives": lambda: torsor.forward_dynamics_derivatives(arm, q, v, tau)}
+    times = best(derivatives | contenders, rounds=rounds, burst=0.01)
+    return {f"linearise by {method}, in these": times[method] / times["derivatives"] for method in methods}
 
 
 def prediction(rounds: int) -> dict[str, float]:
-    """A Panda 20 steps ahead: a call of the controller, µs."""
-    arm = torsor.robots.panda()
+    """A Panda 20 steps ahead: a call of the controller, and a step of a simulation that asks it every millisecond, µs."""
+    arm, still = torsor.robots.panda(), np.zeros(7)
     look = torsor.control.mpc(arm, **problem(REST + 0.1), dt=0.01, steps=AHEAD)
     state = look.start(REST)
-    for _ in range(5):
-        _, state = look(0.0, REST, np.zeros(7), state)
-    times = best({"call": lambda: look(0.0, REST, np.zeros(7), state)}, rounds=rounds, burst=0.01)
-    return {"prediction 20 steps ahead, µs a call": 1e6 * times["call"]}
+
+    def run():
+        torsor.simulate(
+            arm,
+            REST,
+            still,
+            duration=FLIGHT,
+            dt=RATE,
+            controller=look,
+            controller_state=state,
+            method="semi_implicit_euler",
+        )
+
+    times = best({"call": lambda: look(0.0, REST, still, state), "run": run}, rounds=rounds, burst=0.01)
+    return {
+        "prediction 20 steps ahead, µs a call from Python": 1e6 * times["call"],
+        "… in a simulation that asks it every ms, µs a step": 1e6 * times["run"] * RATE / FLIGHT,
+    }
 
 
-def tasks(many: int) -> dict[str, float]:
-    """Of a list of swings and reaches, how many converge, each begun from forces that hold the weight or push a little."""
-    solved, rng = 0, np.random.default_rng(0)
-    for k in range(many):
+def tasks(*, told: bool = False) -> dict[str, float]:
+    """Of a list of 100 swings and reaches, how many converge, each begun from forces that hold the weight or push a little."""
+    solved, turns, rng, start = 0, [], np.random.default_rng(0), process_time()
+    for k in range(TASKS):
         if k % 4 == 0:
             robot, q0 = torsor.robots.pendulum(), np.zeros(1)
-            given = problem_up(rng) | {"tau": np.array([rng.uniform(0.3, 1.0)]), "dt": 0.02, "steps": 100}
+            given = upright(rng) | {"tau": np.array([rng.uniform(0.3, 1.0)]), "dt": 0.02, "steps": 100}
         elif k % 4 == 1:
             robot = torsor.robots.planar2r()
             q0, goal = rng.uniform(-1.0, 1.0, 2), rng.uniform(-2.0, 2.0, 2)
@@ -95,12 +128,18 @@ def tasks(many: int) -> dict[str, float]:
             given = problem(q0 + rng.uniform(-0.8, 0.8, robot.nq)) | {"dt": 0.02, "steps": 50}
         found = torsor.control.ddp(robot, q0, np.zeros(robot.nv), **given)
         solved += bool(found.converged)
-        if not found.converged:
-            print(f"  task {k}: {found}")
-    return {f"tasks that converge, of {many}": float(solved)}
+        turns.append(len(found.cost_history) - 1)
+        if told or not found.converged:
+            print(f"  task {k}, {robot.name}: {found.reasons[0]} after {turns[-1]} turns, cost {float(found.cost):.4g}")
+    return {
+        f"tasks that converge to 1e-6, of {TASKS}": float(solved),
+        "turns of a task in the middle": float(np.median(turns)),
+        "… at most": float(max(turns)),
+        "… processor time of all, s": process_time() - start,
+    }
 
 
-def problem_up(rng):
+def upright(rng):
     """Costs of swinging up."""
     force = float(rng.uniform(3e-3, 3e-2))
 
@@ -111,3 +150,8 @@ def problem_up(rng):
         return 100.0 * (1.0 + np.cos(q[0])) + 10.0 * (v @ v)
 
     return {"running": running, "final": final}
+
+
+if __name__ == "__main__":
+    for name, value in tasks(told=True).items():
+        print(f"{name:<60}{value:10.4g}")

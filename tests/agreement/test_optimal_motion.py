@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.integrate import solve_bvp
+from scipy.optimize import minimize
 
 import torsor
 from torsor.motion.optimal_motions.problem import Problem
@@ -81,6 +82,35 @@ def test_a_pendulum_meets_the_conditions_of_pontryagin():
     # A spline of 11 pieces is not the solution, but near it; its cost is of second order in the difference, and larger.
     np.testing.assert_allclose(found.cost, np.trapezoid(tau**2, dx=T / 2000), rtol=1e-6)
     np.testing.assert_allclose(found.motion.at(grid).q[:, 0], exact.sol(grid)[0], atol=1e-4)
+
+
+@pytest.mark.parametrize(("part", "index"), [(0.5, 0), (1.2, 1), (8.0, 2)])
+def test_the_index_is_that_of_a_clamped_beam(part, index):
+    """∫ a² − c q² from rest to rest in one place: λ = 1 − c/β_k⁴ with cos β_k T cosh β_k T = 1; it is a minimum below β₁⁴."""
+    T = 1.3
+    c = part * (4.730040744862704 / T) ** 4
+    found = optimal(slider(), [0.2], [0.2], duration=T, cost=lambda q, v, a, tau: a[0] * a[0] - c * (q[0] - 0.2) ** 2)
+    report = found.certificate()
+    assert (
+        report.certain
+        and report.bends
+        and (report.negative, bool(report)) == (index, index == 0) == (index, found.second_order)
+    )
+    np.testing.assert_allclose(report.lowest, 1.0 - part, rtol=1e-6)
+    assert ("NOT a minimum" in str(report)) == (index > 0)
+
+
+def test_a_certificate_looks_at_a_finer_spline_within_the_limits():
+    robot = torsor.robots.pendulum().with_limits(effort=15.5)
+    many = optimal(robot, [0.0], np.array([[1.5], [1.4]]), duration=1.2)
+    report = many[0].certificate()
+    fine = optimal(robot, [0.0], [1.5], duration=1.2, pieces=22)
+    assert report and report.order == 2 and 0.0 < report.uncertainty < report.lowest
+    np.testing.assert_allclose(report.saved, 1.0 - fine.cost / many[0].cost, rtol=1e-3)
+    fast = optimal(slider(effort=6.0), [0.0], [0.75], duration=None, cost="time").certificate()
+    assert not fast and not fast.bends and "undecided" in str(fast)
+    with pytest.raises(torsor.TorsorError, match="has not converged"):
+        optimal(robot, [0.0], [1.5], duration=1.2, iterations=1).certificate()
 
 
 def test_prices_are_the_derivatives_of_the_cost_by_the_limits():
@@ -190,13 +220,114 @@ def test_what_is_asked_for_on_the_way_is_kept():
     np.testing.assert_allclose(tip.value(robot, reached.motion.at(1.0).q)[:2], goal[:2], atol=1e-8)
 
 
-def test_the_order_of_joints_and_the_base_frame_change_nothing():
+def test_the_order_of_joints_and_the_frames_change_nothing():
+    """Joints in the other order; the whole robot, gravity too, turned with its base; link frames put elsewhere."""
     arm = torsor.robots.planar2r().with_limits(velocity=4.0, effort=90.0)
     q0, q1 = np.array([0.1, 0.4]), np.array([1.4, -0.5])
     found = optimal(arm, q0, q1, duration=1.0)
     other = optimal(arm.reorder(list(reversed(arm.coordinates))), q0[::-1], q1[::-1], duration=1.0)
     np.testing.assert_allclose(other.cost, found.cost, rtol=1e-9)
     np.testing.assert_allclose(other.motion.at(0.3).q[::-1], found.motion.at(0.3).q, atol=1e-7)
+    T, one = torsor.lie.se3.exp(np.array([0.3, -0.8, 0.5, 0.2, -0.1, 0.4])), np.eye(4)
+    plain = optimal(double_pendulum(one, one), q0, q1, duration=1.0)
+    for base, link in ((T, one), (one, T)):
+        other = optimal(double_pendulum(base, link), q0, q1, duration=1.0)
+        np.testing.assert_allclose(other.cost, plain.cost, rtol=1e-9)
+        np.testing.assert_allclose(other.motion.at(0.3).q, plain.motion.at(0.3).q, atol=1e-7)
+
+
+def double_pendulum(base, link):
+    """The same robot whatever its base and its links' frames: at a pose ``base``, these seen from others by ``link``."""
+    back, step = torsor.lie.se3.inverse(link), np.eye(4)
+    step[0, 3] = 0.7
+    body = torsor.Inertia(2.0, np.array([0.4, 0.05, 0.0]), 0.03 * np.eye(3)).moved(back)
+    screw = torsor.lie.transform_twist(back, np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0]))
+    poses = {"first": base @ link, "second": back @ step @ link}
+    joints = [
+        torsor.Joint(
+            name=name,
+            kind="revolute",
+            parent=parent,
+            link=f"{name} link",
+            pose=poses[name],
+            screw=screw,
+            inertia=body,
+            effort_limit=60.0,
+        )
+        for name, parent in (("first", "base"), ("second", "first link"))
+    ]
+    return torsor.assemble(joints, name="double pendulum", gravity=base[:3, :3] @ [0.0, -9.81, 0.0])
+
+
+def _collocated(inertia, weight, slope, q1, T, effort, steps):
+    """The least ∫τ² dt of q̈ = (τ − weight(q))/I with |τ| ≤ effort: trapezoidal rule and SciPy's SLSQP."""
+    n, h = steps + 1, T / steps
+    weights = np.full(n, h)
+    weights[[0, -1]] *= 0.5
+    D, A, none, ends = (
+        np.diff(np.eye(n), axis=0),
+        0.5 * h * np.abs(np.diff(np.eye(n), axis=0)),
+        np.zeros,
+        np.eye(n)[[0, -1]],
+    )
+
+    def defects(z):
+        q, v, tau = z.reshape(3, n)
+        return np.concatenate(
+            [D @ q - A @ v, D @ v - A @ ((tau - weight(q)) / inertia), ends @ q - [0.0, q1], ends @ v]
+        )
+
+    def slopes(z):
+        q = z[:n]
+        top = [[D, -A, none((steps, n))], [A * (slope(q) / inertia), D, -A / inertia]]
+        return np.block([*top, [ends, none((2, n)), none((2, n))], [none((2, n)), ends, none((2, n))]])
+
+    found = minimize(
+        lambda z: weights @ z[2 * n :] ** 2,
+        np.concatenate([np.linspace(0.0, q1, n), np.full(n, q1 / T), np.zeros(n)]),
+        jac=lambda z: np.concatenate([np.zeros(2 * n), 2.0 * weights * z[2 * n :]]),
+        bounds=[(None, None)] * (2 * n) + [(-effort, effort)] * n,
+        constraints={"type": "eq", "fun": defects, "jac": slopes},
+        method="SLSQP",
+        options={"ftol": 1e-12, "maxiter": 300},
+    )
+    assert found.success
+    return found.fun
+
+
+def test_a_direct_collocation_comes_to_the_same_optimum_by_its_order():
+    """A pendulum whose drive is at its limit for part of the way: errors of the trapezoidal rule fall with h²."""
+    robot, T, q1 = torsor.robots.pendulum(), 1.2, 1.5
+    I = float(torsor.dynamics.mass_matrix(robot, [0.0])[0, 0])
+    up, side = (float(torsor.gravity_forces(robot, [x])[0]) for x in (0.0, np.pi / 2))
+    effort = 15.5  # three quarters of what the least torque without limits takes
+    costs = np.array(
+        [
+            _collocated(
+                I,
+                lambda q: up * np.cos(q) + side * np.sin(q),
+                lambda q: side * np.cos(q) - up * np.sin(q),
+                q1,
+                T,
+                effort,
+                steps,
+            )
+            for steps in (10, 20, 40)
+        ]
+    )
+    found = optimal(robot.with_limits(effort=effort), [0.0], [q1], duration=T, pieces=40)
+    assert found and {one.limit for one in found.active} == {"effort"}
+    errors = costs - found.cost
+    np.testing.assert_allclose(errors[:-1] / errors[1:], 4.0, atol=0.3)
+    # Extrapolated; the torque has a kink where it leaves the limit, which neither way follows to more digits.
+    np.testing.assert_allclose(found.cost, costs[-1] - (costs[-2] - costs[-1]) / 3.0, rtol=3e-5)
+
+
+def test_a_fine_spline_converges_to_the_last_digit():
+    """Steps pass limits by less than the merit of the last steps can notice: else those are cut short, for ever."""
+    robot = torsor.robots.pendulum().with_limits(effort=15.669)
+    found = optimal(robot, [0.0], [1.5], duration=1.2, pieces=80)
+    assert found and found.iterations <= 10
 
 
 def test_a_function_of_the_users_is_the_same_as_the_word():

@@ -97,6 +97,35 @@ def test_viscous_and_coulomb_friction_are_met_exactly(pendulum):
     assert max(one.excess for one in found) < 1e-4
 
 
+def test_a_path_through_thick_oil_can_be_followed(pendulum, panda):
+    """Viscous friction that takes nearly all of the force: the motion goes at the speed where it does."""
+    f, tau = 0.4, 2.0
+    weightless = pendulum.with_gravity((0.0, 0.0, 0.0))
+    for d in (5.0, 50.0, 5000.0):
+        sticky = weightless.with_parameters(viscous_friction=d, coulomb_friction=f)
+        found = time_optimal(sticky, [[0.0], [1.0]], effort=tau)
+        last = (tau - f) / d
+        # From rest v = last (1 − exp(−d t)): 1/d of time is lost; braking by τ + f takes less than last/(τ + f)
+        assert_allclose(found.duration, 1.0 / last + 1.0 / d, rtol=4e-3, atol=last / (tau + f))
+        assert found.excess < 1e-4
+    stiff = panda.with_parameters(viscous_friction=60.0)
+    found = time_optimal(stiff, spline(panda, np.linspace(0.0, 1.0, 5), waypoints_of(0), ends="natural"), intervals=200)
+    assert found and beyond_limits(stiff, found) < 1e-3
+
+
+def test_friction_that_sets_in_suddenly_is_met(pendulum):
+    """Coulomb friction that takes nearly all of the force within a millimetre a second: about as if it did at once."""
+    weightless = pendulum.with_gravity((0.0, 0.0, 0.0))
+    f, tau = 3.9, 4.0
+    expected = np.sqrt(2.0 * (1.0 / (tau - f) + 1.0 / (tau + f)))  # v² = 2 (τ − f) x = 2 (τ + f) (1 − x)
+    for width in (0.0, 1e-3):
+        rough = weightless.with_parameters(coulomb_friction=f).with_coulomb_width(width)
+        for intervals in (20, 400):
+            found = time_optimal(rough, [[0.0], [1.0]], effort=tau, intervals=intervals)
+            assert_allclose(found.duration, expected, rtol=2.0 / intervals)
+            assert found.settled and found.excess < 1e-3
+
+
 def from_rest(force, d, v):
     """How far and how long from rest to speed v under force + d v."""
     time = np.log1p(d * v / force) / d

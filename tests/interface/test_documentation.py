@@ -85,7 +85,7 @@ def test_every_line_of_the_page_on_optimal_motions_runs(capsys):
     code = "\n".join(re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "optimal_motion.md").read_text(), re.DOTALL))
     seen = {}
     exec(compile(code, "optimal_motion.md", "exec"), seen)
-    for name in ("best", "fast", "calm", "to_a_point", "around", "many"):
+    for name in ("best", "fast", "calm", "to_a_point", "around", "sure", "many"):
         assert seen[name], name
     assert seen["ax"].get_xlabel() == "duration (s)"
     assert seen["quick"].duration < 5.0

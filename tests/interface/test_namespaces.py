@@ -127,6 +127,13 @@ def test_importing_torsor_loads_no_namespace():
     assert done.stdout.strip() == "['torsor._lazy']"
 
 
+def test_reading_a_file_brings_no_clients_of_the_network_along():
+    file = Path(__file__).parents[1] / "data" / "robots" / "chain2.urdf"
+    code = f"import sys, torsor; torsor.load({str(file)!r}); print({{'http.client', 'ssl', 'urllib.request'}} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
+
+
 @pytest.mark.parametrize("namespace", NAMESPACES)
 def test_everything_of_a_namespace_can_be_imported_with_a_star(namespace):
     found = {}

@@ -8,10 +8,14 @@ import scipy.linalg
 from property_checks import assert_close
 
 import torsor
+from torsor.compiler.kernel import Kernel
+from torsor.compiler.simplify import Level
+from torsor.compiler.trace import trace
 from torsor.control import ddp, lqr, lqr_along, mpc
 from torsor.control._ddp import programs_for
 from torsor.control.optimal_feedback.box import minimum_in_box
 from torsor.control.optimal_feedback.costs import final_cost, running_cost
+from torsor.control.optimal_feedback.look_ahead import moved_on
 from torsor.control.optimal_feedback.models_by_velocity import ModelsByVelocity
 from torsor.control.optimal_feedback.models_of_any_step import ModelsOfAnyStep
 from torsor.control.optimal_feedback.programs import kernel_of_final
@@ -360,15 +364,76 @@ def test_prediction_of_a_linear_motion_is_feedback_along_its_horizon():
     assert_close(many, [K @ [1.0, 0.5], K @ [-0.4, 0.2]], 1e-9, scale=10.0)
 
 
-def test_prediction_leads_a_robot_home_within_its_limits():
-    robot = driven(point_mass(), 3.0)
-    look = mpc(robot, **reach(np.zeros(1), force=1e-3), dt=0.1, steps=15)
-    run = torsor.simulate(
-        robot, [1.0], [0.0], duration=3.0, dt=0.05, controller=look, controller_state=look.start([1.0]), method="rk4"
+@pytest.fixture(scope="module")
+def home():
+    """A weak drive and a controller that leads it to rest at 0."""
+    robot = driven(point_mass(), 1.0)
+    return robot, mpc(robot, **reach(np.zeros(1), force=1e-3), dt=0.1, steps=15)
+
+
+@pytest.mark.compiled
+def test_prediction_leads_a_robot_home_within_its_limits(home):
+    """In one compiled simulation, as from Python, and for each of a batch."""
+    robot, look = home
+    run, starts = {"duration": 3.0, "dt": 0.05, "controller": look, "method": "rk4"}, np.array([[1.0], [-0.3]])
+    one = torsor.simulate(robot, [1.0], [0.0], **run, controller_state=look.start([1.0]), compile_controller=True)
+    assert np.abs(one.tau).max() == 1.0 and np.abs(one.q[-1]) < 0.02 and np.abs(one.v[-1]) < 0.05
+    called = torsor.simulate(robot, [1.0], [0.0], **run, controller_state=look.start([1.0]), compile_controller=False)
+    assert_close(called.q, one.q, 1e-9)
+    together = torsor.simulate(
+        robot, starts, [0.0], **run, controller_state=look.start(starts), compile_controller=False
     )
-    assert np.abs(run.tau).max() == 3.0 and np.abs(run.q[-1]) < 0.02 and np.abs(run.v[-1]) < 0.05
-    tau, state = look(0.0, [np.nan], [0.0], look.start([1.0], tau=[2.0]))
-    assert tau == 2.0 and np.all(state["tau"] == 2.0)  # what was planned, where nothing is known
+    assert_close(together.q[0], one.q, 1e-9)
+    assert np.abs(together.q[1, -1]) < 0.02
+
+
+def test_prediction_is_part_of_a_compiled_function(home):
+    robot, look = home
+    state = look.start([1.0])
+    shapes = {"q": (1,), "t": (), "plan": (15, 1)}
+
+    def twice(robot, q, t, plan):
+        said, after = look(0.0, q, 0.0 * q, {"t": t, "tau": plan, "caution": t})
+        return {"first": said, "second": look(0.1, q, 0.0 * q, after)[0]}
+
+    found = torsor.compile(twice, robot, shapes)(q=[1.0], t=0.0, plan=state["tau"])
+    first, after = look(0.0, [1.0], [0.0], state)
+    assert_close(found["first"], first)
+    assert_close(found["second"], look(0.1, [1.0], [0.0], after)[0])
+
+
+def test_prediction_goes_on_with_its_plan_where_nothing_is_known(home):
+    look = home[1]
+    tau, state = look(0.0, [np.nan], [0.0], look.start([1.0], tau=[0.7]))
+    assert tau == 0.7 and np.all(state["tau"] == 0.7)
+
+
+@pytest.mark.parametrize("later", [0.0, 0.25, 1.0, 3.5, 11.0, 12.0, 40.0, -2.0])
+def test_a_plan_is_moved_on_by_parts_of_steps(later):
+    """As a table that is looked up between its entries, the last of which goes on."""
+    plan = np.random.default_rng(0).normal(size=(12, 3))
+    program = trace(moved_on, {"tau": (12, 3), "later": ()}, Level.FULL)
+    found = Kernel("moved on", program)(plan, later)
+    at = np.arange(12) + max(later, 0.0)
+    assert_close(found, np.stack([np.interp(at, np.arange(12), x) for x in plan.T], axis=-1))
+
+
+@pytest.mark.parametrize("method", ["semi_implicit_euler", "rk4"])
+def test_a_call_of_prediction_is_a_turn_of_the_descent(method):
+    """Near rest, where the whole step of the unregularised model pays; the second turn is the second call."""
+    problem, q, v = reach(np.array([0.6, -0.5]), force=1e-2, end=10.0), np.array([0.5, -0.4]), np.array([0.1, 0.0])
+    given = {**problem, "dt": 0.05, "steps": 6, "method": method}
+    tau = np.asarray(torsor.gravity_forces(ARM, q))
+    plans = [ddp(ARM, q, v, **given, tau=tau, second_order=False, iterations=k).tau for k in (1, 2)]
+    once, twice = (mpc(ARM, **given, iterations=k) for k in (1, 2))
+    found, state = once(0.0, q, v, once.start(q))
+    assert_close(state["tau"], plans[0], 1e-9, scale=np.abs(plans[0]).max())
+    assert_close(found, plans[0][0], 1e-9, scale=10.0)
+    _, again = once(0.0, q, v, state)
+    _, both = twice(0.0, q, v, twice.start(q))
+    for x in (again, both):
+        assert_close(x["tau"], plans[1], 1e-9, scale=np.abs(plans[1]).max())
+    assert both["caution"] == 0.0
 
 
 def test_ctrl_c_gives_the_best_so_far(monkeypatch):

@@ -269,12 +269,12 @@ class Program(NamedTuple):
         sha.update(repr([place[node] for node in self.roots()]).encode())
         return sha.hexdigest()
 
-    def written_out(self) -> Program:
-        """The same without blocks, operation by operation: what is differentiated, exported and evaluated plainly."""
+    def written_out(self, kept: Kept = lambda block: False) -> Program:
+        """The same without blocks but those that are ``kept``, operation by operation: what is differentiated and exported."""
         if not any(op is Op.BLOCK for op in self.graph.ops):
             return self
         graph = Graph(self.graph.inputs)
-        found = iter(replayed(self, graph, graph.input_nodes, kept=lambda block: False))
+        found = iter(replayed(self, graph, graph.input_nodes, kept))
         return Program(graph, self.outputs, tuple(tuple(next(found) for _ in nodes) for nodes in self.results))
 
 

@@ -3,34 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from torsor._once import once
 from torsor.arrays.typing import Array
 from torsor.border import explained
 from torsor.border.arguments import refuse_unknown_word
 from torsor.border.numbers import refuse_bad_count, refuse_bad_numbers, refuse_no_robot
-from torsor.control._ddp import programs_for
-from torsor.control.optimal_feedback.programs import Programs
-from torsor.control.optimal_feedback.solver import STUCK, Solver
+from torsor.compiler.kernel import Kernel
+from torsor.compiler.traced_array import TracedArray
+from torsor.control.optimal_feedback.look_ahead import in_a_row, look_ahead
 from torsor.control.optimal_feedback.steps import METHODS
 from torsor.errors import ArgumentError, ShapeError
 from torsor.functions.public.dynamics import gravity_forces
 from torsor.model import Robot
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class PredictiveController:
     """A controller t, q, v, state → τ, state that looks ahead; made by `mpc`.
 
-    Its state is the plan: a dict of the time ``t`` it begins at, s, and of its forces ``tau`` (..., N, nv), each held for a step.
-    Nothing else is kept from call to call, so that one controller serves several robots of a kind.
+    A call is one program, without a branch: `torsor.simulate` compiles it with its steps, and every call takes the same time. Its
+    state is the plan: a dict of the time ``t`` it begins at, s, of its forces ``tau`` (..., N, nv), each held for a step, and of
+    ``caution``, the regularisation of its next model. Nothing else is kept from call to call, so that one controller serves
+    several robots of a kind.
     """
 
-    def __init__(self, robot: Robot, programs: Programs, dt: float, steps: int, iterations: int, limit: Array) -> None:
-        self.robot, self.dt, self.steps, self.iterations = robot, dt, steps, iterations
-        self._limit, self._ahead = limit, dt * np.arange(steps + 1)
-        self._solver = Solver(robot, programs, dt, self._ahead, -limit, limit, False, 1e-9)
+    robot: Robot
+    running: Callable[..., Any]
+    final: Callable[..., Any]
+    dt: float
+    steps: int
+    iterations: int
+    within_limits: bool
+    method: str
+
+    @property
+    def _limit(self) -> Array:
+        return np.array(self.robot.structure.limits.effort) if self.within_limits else np.full(self.robot.nv, np.inf)
+
+    @once
+    def _call(self) -> Kernel:
+        program = look_ahead(
+            self.robot, self.running, self.final, self.method, self.dt, self.steps, self.iterations, self._limit
+        )
+        return Kernel(f"prediction for {self.robot.name}", program)
 
     def start(self, q: Any, tau: Any = None) -> dict[str, Array]:
         """The state to begin with at time 0: a plan of forces (nv,) or (..., N, nv); by default they hold the weight at q."""
@@ -41,22 +61,19 @@ class PredictiveController:
                 raise ShapeError(f"`tau` must have shape ({nv},) or (..., {self.steps}, {nv}), got {tau.shape}.")
             tau = tau[..., None, :] * np.ones((self.steps, 1))
         tau = np.broadcast_to(tau, (*q.shape[:-1], self.steps, nv))
-        return {"t": np.zeros(q.shape[:-1]), "tau": np.clip(tau, -self._limit, self._limit)}
+        zero = np.zeros(q.shape[:-1])
+        return {"t": zero, "tau": np.clip(tau, -self._limit, self._limit), "caution": zero.copy()}
 
     def __call__(self, t: Any, q: Any, v: Any, state: dict[str, Array]) -> tuple[Array, dict[str, Array]]:
         """Forces (..., nv), N·m or N, for a state at time t, s, and the plan that they begin."""
-        t, q, v = float(t), np.asarray(q, float), np.asarray(v, float)
-        batch, nv = q.shape[:-1], self.robot.nv
-        plan = _moved_on(np.asarray(state["tau"], float), (t - np.asarray(state["t"], float)) / self.dt)
-        self._solver.time = t + self._ahead
-        many = q.size // q.shape[-1]
-        before = plan.reshape(many, self.steps, nv)
-        motions = self._solver.begin(q.reshape(many, -1), v.reshape(many, -1), before)
-        lost = ~np.isfinite(motions.cost)  # where nothing can be said of what follows, what is planned is done
-        motions.status[lost] = STUCK
-        self._solver.descend(motions, self.iterations, lambda turn: None)
-        plan = np.where(lost[:, None, None], before, motions.tau).reshape(*batch, self.steps, nv)
-        return plan[..., 0, :].copy(), {"t": np.full(batch, t), "tau": plan}
+        given = {"t": t, "q": q, "v": v, "since": state["t"], "plan": state["tau"], "caution": state["caution"]}
+        if any(isinstance(x, TracedArray) for x in given.values()):
+            rows = {name: np.expand_dims(x, 0) for name, x in given.items()}
+            found = {name: x[0] for name, x in in_a_row(self._call.program, {}, rows).items()}
+        else:
+            found = self._call(**given)
+            t = np.full(found["tau"].shape[:-1], float(t))
+        return found["tau"], {"t": t, "tau": found["new_plan"], "caution": found["new_caution"]}
 
     def __repr__(self) -> str:
         return (
@@ -122,19 +139,9 @@ def mpc(
     refuse_unknown_word("method", method, METHODS)
     if not robot.is_concrete:
         raise ArgumentError("`robot` has traced numbers, and a controller is compiled for plain ones.")
-    limit = np.array(robot.structure.limits.effort) if within_limits else np.full(robot.nv, np.inf)
-    programs = programs_for(robot, running, final, method, False, bool(np.isfinite(limit).any()))
-    made = PredictiveController(robot, programs, float(dt), int(steps), int(iterations), limit)
+    made = PredictiveController(
+        robot, running, final, float(dt), int(steps), int(iterations), bool(within_limits), method
+    )
     q = robot.neutral
     made(0.0, q, np.zeros(robot.nv), made.start(q))  # so that the first call in a loop takes no longer than any other
     return made
-
-
-def _moved_on(tau: Array, steps: Array) -> Array:
-    """A plan (..., N, nv) as it is some steps (...) later, between two of them in proportion; its last forces go on."""
-    N = tau.shape[-2]
-    at = np.clip(np.arange(N) + steps[..., None], 0.0, N - 1.0)
-    low = at.astype(int)
-    part = (at - low)[..., None]
-    first = np.take_along_axis(tau, low[..., None], axis=-2)
-    return first + part * (np.take_along_axis(tau, np.minimum(low + 1, N - 1)[..., None], axis=-2) - first)

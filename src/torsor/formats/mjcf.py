@@ -20,14 +20,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
-from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
 from torsor.formats import mjcf_model, safe_xml
 from torsor.formats.description import Description, unused
 from torsor.formats.findings import Findings, unreadable
-from torsor.formats.safe_xml import Element, as_number, is_blank
+from torsor.formats.safe_xml import Element, as_number, is_blank, quoted
 
 # MuJoCo's own words for what torsor has a rule for.
 RULES_OF_MESSAGES = (
@@ -315,7 +314,7 @@ class _Writer:
             self._line = element.line
         self.parts.append(f"<{element.tag}")
         for key, value in self._attributes(element):
-            self.parts.append(f" {key}={quoteattr(value)}")
+            self.parts.append(f" {key}={quoted(value)}")
         self.parts.append(">")
         if not path and self._with_actuators:  # MuJoCo would simulate to find out how long its muscles get
             self.parts.append('<compiler><lengthrange mode="none"/></compiler>')

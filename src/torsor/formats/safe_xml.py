@@ -53,6 +53,9 @@ _ADVICE = {
     "UNKNOWN_ENCODING": SAVE_AS_UTF_8,
     "INCORRECT_ENCODING": SAVE_AS_UTF_8,
 }
+_IN_QUOTES = str.maketrans(
+    {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}
+)
 ADVICE = {_CODES[name]: advice for name, advice in _ADVICE.items()}
 _UNFINISHED = (_CODES["NO_ELEMENTS"], _CODES["TAG_MISMATCH"])
 
@@ -314,3 +317,8 @@ def check_names(robot: Robot) -> None:
     for visual in robot.visuals:
         if _NOT_IN_XML.search(visual.file):
             raise ModelError(f"a mesh of {visual.link!r} is called {visual.file!r}, which XML cannot hold.")
+
+
+def quoted(value: str) -> str:
+    """A value as XML has it behind ``name=``. (Python's own function for that imports clients of the network.)"""
+    return f'"{value.translate(_IN_QUOTES)}"'

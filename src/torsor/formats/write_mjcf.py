@@ -7,7 +7,6 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
-from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from torsor.border import explained
 from torsor.errors import ModelError, warn_of_model
 from torsor.formats.check_inertia import WRITTEN_DIGITS
 from torsor.formats.mjcf_model import NO_MASS
-from torsor.formats.safe_xml import check_names
+from torsor.formats.safe_xml import check_names, quoted
 from torsor.lie import quaternion, se3
 from torsor.model import Inertia, Robot, Visual
 from torsor.model.poses import composed
@@ -103,7 +102,7 @@ class _Writer:
 
     def lines(self) -> Iterator[str]:
         """The file, line by line."""
-        yield f"<mujoco model={quoteattr(self.robot.name)}>"
+        yield f"<mujoco model={quoted(self.robot.name)}>"
         yield '  <compiler angle="radian" autolimits="true"/>'
         yield f'  <option gravity="{_numbers(self.p.gravity)}"/>'
         yield "  <worldbody>"
@@ -123,7 +122,7 @@ class _Writer:
         if followers:
             yield "  <equality>"
             for line in followers:
-                names = f"joint1={quoteattr(line.name)} joint2={quoteattr(line.leader)}"
+                names = f"joint1={quoted(line.name)} joint2={quoted(line.leader)}"
                 yield f'    <joint {names} polycoef="{_numbers([line.offset, line.ratio, 0, 0, 0])}"/>'
             yield "  </equality>"
         yield "</mujoco>"
@@ -136,11 +135,11 @@ class _Writer:
         row = self.p.base_inertia
         if np.any(row != 0):
             name, pose = frames.pop(0) if frames else (f"{WORLD}_body", np.eye(4))
-            yield f"    <body name={quoteattr(name)}{_at(pose)}>"
+            yield f"    <body name={quoted(name)}{_at(pose)}>"
             yield f"      {_inertial(name, Inertia.from_row(row).moved(se3.inverse(pose)))}"
             yield "    </body>"
         for name, pose in frames:
-            yield f"    <site name={quoteattr(name)}{_at(pose)}/>"
+            yield f"    <site name={quoted(name)}{_at(pose)}/>"
         yield from (f"    {geom}" for geom in self.geoms.get(-1, []))
 
     def _body(self, i: int, chain: list[int], indent: str) -> Iterator[str]:
@@ -148,13 +147,13 @@ class _Writer:
         pose = np.eye(4)
         for k in chain:
             pose = composed(pose, self.p.poses[k])
-        yield f"{indent}<body name={quoteattr(self.s.links[i])}{_at(pose)}>"
+        yield f"{indent}<body name={quoted(self.s.links[i])}{_at(pose)}>"
         yield f"{indent}  {_inertial(self.s.links[i], Inertia.from_row(self.p.inertias[i]))}"
         for k in chain:
             for line in self.joints[k]:
                 yield f"{indent}  {line.seen_from(self._to_last(k, chain))}"
         for name, place in self.sites.get(i, []):
-            yield f"{indent}  <site name={quoteattr(name)}{_at(place)}/>"
+            yield f"{indent}  <site name={quoted(name)}{_at(place)}/>"
         yield from (f"{indent}  {geom}" for geom in self.geoms.get(i, []))
 
     def _to_last(self, i: int, chain: list[int]) -> Pose:
@@ -247,7 +246,7 @@ class _JointLine:
     def seen_from(self, T_lb: Pose) -> str:
         """The element, in the frame b of a body that sits at ``T_lb`` (4, 4) in the link's frame."""
         R = T_lb[:3, :3]
-        words = [f"<joint name={quoteattr(self.name)}", f'type="{self.kind}"']
+        words = [f"<joint name={quoted(self.name)}", f'type="{self.kind}"']
         if self.kind != "free":
             pos = matvec(R.T, self.pos - T_lb[:3, 3])
             words += [f'pos="{_numbers(pos)}"'] if np.any(pos) else []

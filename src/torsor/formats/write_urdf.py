@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from torsor.formats.build import inertia_of
 from torsor.formats.check_inertia import WRITTEN_DIGITS
 from torsor.formats.description import unused
 from torsor.formats.findings import Findings
-from torsor.formats.safe_xml import Element, check_names, parse
+from torsor.formats.safe_xml import Element, check_names, parse, quoted
 from torsor.lie import so3
 from torsor.model import Inertia, Robot, Visual
 from torsor.model._assemble import EARTH
@@ -112,7 +111,7 @@ def _refuse_massless(robot: Robot) -> None:
 def _lines(robot: Robot) -> Iterator[str]:
     s, p = robot.structure, robot.parameters
     yield '<?xml version="1.0"?>'
-    yield f"<robot name={quoteattr(robot.name)}>"
+    yield f"<robot name={quoted(robot.name)}>"
     fixed = [frame for frame in s.frames if frame.pose_row is not None]
     bodies = {s.base: Inertia.from_row(p.base_inertia)}
     bodies |= {link: Inertia.from_row(row) for link, row in zip(s.links, p.inertias, strict=True)}
@@ -133,8 +132,8 @@ def link_lines(name: str, inertia: Inertia, visuals: Sequence[Visual] = ()) -> l
     inner = [] if inertia.mass == 0 else inertial_lines(inertia)
     inner += [line for visual in visuals for part in solid_parts(visual) for line in _visual_lines(part)]
     if not inner:
-        return [f"  <link name={quoteattr(name)}/>"]
-    return [f"  <link name={quoteattr(name)}>", *(f"    {line}" for line in inner), "  </link>"]
+        return [f"  <link name={quoted(name)}/>"]
+    return [f"  <link name={quoted(name)}>", *(f"    {line}" for line in inner), "  </link>"]
 
 
 def _visual_lines(visual: Visual) -> list[str]:
@@ -147,7 +146,7 @@ def _visual_lines(visual: Visual) -> list[str]:
     elif visual.kind == "sphere":
         shape = f'<sphere radius="{size[0]}"/>'
     elif visual.kind == "mesh":
-        shape = f'<mesh filename={quoteattr(visual.file)} scale="{" ".join(size)}"/>'
+        shape = f'<mesh filename={quoted(visual.file)} scale="{" ".join(size)}"/>'
     else:
         return []
     lines = ["<visual>", f"  {_origin(visual.pose)}", f"  <geometry>{shape}</geometry>"]
@@ -185,7 +184,7 @@ def _joint(robot: Robot, i: int) -> Iterator[str]:
             on_axis = np.eye(4)
             on_axis[:3, 3] = cross(turning, sliding)
             pose = composed(pose, on_axis)
-            yield f"  <link name={quoteattr(child)}/>"
+            yield f"  <link name={quoted(child)}/>"
             on_axis[:3, 3] *= -1
             yield from _element(unused(f"{name}_to_link", set(s.joints)), "fixed", child, link, on_axis)
     c = s.coordinate_of(i)
@@ -212,7 +211,7 @@ def _limits_and_friction(robot: Robot, i: int, own: bool, written: str) -> Itera
         yield "    <limit " + " ".join(f'{key}="{value!r}"' for key, value in clipped.items()) + "/>"
     if not own:
         multiplier, offset = float(coupling.ratio), float(coupling.offset)
-        yield f'    <mimic joint={quoteattr(c.name)} multiplier="{multiplier!r}" offset="{offset!r}"/>'
+        yield f'    <mimic joint={quoted(c.name)} multiplier="{multiplier!r}" offset="{offset!r}"/>'
         return
     damping, friction = float(p.viscous_friction[c.v_start]), float(p.coulomb_friction[c.v_start])
     if damping or friction:
@@ -221,10 +220,10 @@ def _limits_and_friction(robot: Robot, i: int, own: bool, written: str) -> Itera
 
 def _element(name: str, kind: str, parent: str, child: str, pose: Pose, more: Iterable[str] = ()) -> Iterator[str]:
     """A <joint>, with what else it holds."""
-    yield f'  <joint name={quoteattr(name)} type="{kind}">'
+    yield f'  <joint name={quoted(name)} type="{kind}">'
     yield f"    {_origin(pose)}"
-    yield f"    <parent link={quoteattr(parent)}/>"
-    yield f"    <child link={quoteattr(child)}/>"
+    yield f"    <parent link={quoted(parent)}/>"
+    yield f"    <child link={quoted(child)}/>"
     yield from more
     yield "  </joint>"
 

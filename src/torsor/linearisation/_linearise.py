@@ -127,7 +127,7 @@ def linearise(
     _refuse_bad_settings(robot, frame, dt, method)
     given = {"q": q, "v": v, "tau": tau, "wrenches": wrenches, "base_motion": base_motion}
     values, batch = prepare(linearise, (robot,), given)
-    q, v, tau = (np.broadcast_to(_plain(values[x]), (*batch, n)) for x, n in _sizes(robot))
+    q, v, tau = (_spread(_plain(values[x]), (*batch, n)) for x, n in _sizes(robot))
     external: dict[str, Any] = {}
     if wrenches is not None:
         external["wrenches"] = {name: _plain(F) for name, F in values["wrenches"].items()}
@@ -157,6 +157,10 @@ def _seen_at(robot: Robot, q: Array, v: Array, frame: str, base_motion: BaseMoti
 
 def _sizes(robot: Robot) -> tuple[tuple[str, int], ...]:
     return ("q", robot.nq), ("v", robot.nv), ("tau", robot.nv)
+
+
+def _spread(x: Array, shape: tuple[int, ...]) -> Array:
+    return x if x.shape == shape else np.broadcast_to(x, shape)
 
 
 def _plain(x: Array) -> Array:

@@ -81,17 +81,20 @@ _UNIT_TIME = public(unit_time, UnitTime, joint_space=True, rivals=with_inverse(u
 def held_matrices(robot: Robot, q: Array, v: Array, tau: Array, h: float, **external: Any) -> StepMatrices:
     """A and B of a step with forces held, for states of any batch shape."""
     at = _UNIT_TIME(robot, q, v, tau, h, **external)
-    long = ~(at.norm <= _longest(TERMS[-1]))
-    most = np.max(at.norm, where=~long, initial=0.0)
+    most = at.norm.max(initial=0.0)
+    long = None if most <= _longest(TERMS[-1]) else ~(at.norm <= _longest(TERMS[-1]))  # NaN is long, too
+    if long is not None:
+        most = np.max(at.norm, where=~long, initial=0.0)
     terms = next(m for m in TERMS if most <= _longest(m))
     given = {"by_q": at.by_q, "by_v": at.by_v, "by_tau": at.by_tau, "h": h}
     given |= {} if robot.structure.has_plain_velocities else {"turning": at.turning}
     A, B = _series(robot.nv, terms, "turning" not in given)(**given).values()
-    if long.any():
+    if long is not None:
         A[long], B[long] = _by_squaring(UnitTime(*(x[long] for x in at)), h)
     return StepMatrices(A, B, at.acceleration)
 
 
+@lru_cache(maxsize=32)
 def _longest(terms: int) -> float:
     """The norm up to which a series needs no more terms."""
     return float((2.0**-54 * factorial(terms + 3)) ** (1.0 / (terms + 1)))

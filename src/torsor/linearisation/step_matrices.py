@@ -9,13 +9,12 @@ from torsor.arrays import concat
 from torsor.arrays.typing import ConfigurationVector, JointVector, Scalar, TaskMatrix
 from torsor.functions.dispatch import public
 from torsor.functions.public.dynamics import with_inverse
-from torsor.linearisation.step_derivatives import Derived, Drive, euler, rk4, semi_implicit_euler
+from torsor.linearisation.step_derivatives import DERIVATIVES, Derived, Drive, StepDerivatives
 from torsor.mechanics.recursions.newton_euler import BaseMotion, Wrenches
 from torsor.model import Robot
 
-LARGEST_WHOLE = (
-    9  # freedoms up to which the four stages of Runge and Kutta's step are one program: it compiles in seconds
-)
+# Freedoms up to which the four stages of Runge and Kutta's step are one program: it compiles in seconds
+LARGEST_WHOLE = 9
 
 
 class StepMatrices(NamedTuple):
@@ -26,69 +25,42 @@ class StepMatrices(NamedTuple):
     acceleration: JointVector
 
 
-def euler_matrices(
-    robot: Robot,
-    q: ConfigurationVector,
-    v: JointVector,
-    tau: JointVector,
-    h: Scalar,
-    *,
-    wrenches: Wrenches | None = None,
-    base_motion: BaseMotion | None = None,
-) -> StepMatrices:
-    """Of q ⊕ h v and v + h a(q, v)."""
-    return split(euler(Drive(robot, tau, wrenches, base_motion), q, v, h))
+def _matrices_of(method: str, derivatives: StepDerivatives) -> Callable[..., StepMatrices]:
+    """The algorithm for a step, by its name: machine code is kept under it."""
+
+    def matrices(
+        robot: Robot,
+        q: ConfigurationVector,
+        v: JointVector,
+        tau: JointVector,
+        h: Scalar,
+        *,
+        wrenches: Wrenches | None = None,
+        base_motion: BaseMotion | None = None,
+    ) -> StepMatrices:
+        return _split(derivatives(Drive(robot, tau, wrenches, base_motion), q, v, h))
+
+    matrices.__name__ = matrices.__qualname__ = f"{method}_matrices"
+    return matrices
 
 
-def semi_implicit_euler_matrices(
-    robot: Robot,
-    q: ConfigurationVector,
-    v: JointVector,
-    tau: JointVector,
-    h: Scalar,
-    *,
-    wrenches: Wrenches | None = None,
-    base_motion: BaseMotion | None = None,
-) -> StepMatrices:
-    """Of v⁺ = v + h a(q, v) and q ⊕ h v⁺."""
-    return split(semi_implicit_euler(Drive(robot, tau, wrenches, base_motion), q, v, h))
-
-
-def rk4_matrices(
-    robot: Robot,
-    q: ConfigurationVector,
-    v: JointVector,
-    tau: JointVector,
-    h: Scalar,
-    *,
-    wrenches: Wrenches | None = None,
-    base_motion: BaseMotion | None = None,
-) -> StepMatrices:
-    """Of the classical Runge–Kutta step."""
-    return split(rk4(Drive(robot, tau, wrenches, base_motion), q, v, h))
-
-
-def split(x: Derived) -> StepMatrices:
+def _split(x: Derived) -> StepMatrices:
     """The columns by (δq, δv), and those by δτ."""
     dx = concat([x.dq, x.dv], axis=-2)
     nv = dx.shape[-2] // 2
     return StepMatrices(dx[..., : 2 * nv], dx[..., 2 * nv :], x.acceleration)
 
 
-def _compiled(algorithm: Callable[..., StepMatrices]) -> Callable[..., StepMatrices]:
-    return public(algorithm, StepMatrices, joint_space=True, rivals=with_inverse(algorithm), registered=False)
-
-
-_EULER, _SEMI_IMPLICIT, _RK4 = map(_compiled, (euler_matrices, semi_implicit_euler_matrices, rk4_matrices))
-
-
-def matrices_of_rk4(robot: Robot, *given: Any, **external: Any) -> StepMatrices:
-    """One kernel where that is short enough to compile, else its lines with a kernel for each stage."""
-    return (_RK4 if robot.nv <= LARGEST_WHOLE else rk4_matrices)(robot, *given, **external)
-
-
-STEP_MATRICES: dict[str, Callable[..., StepMatrices]] = {
-    "semi_implicit_euler": _SEMI_IMPLICIT,
-    "euler": _EULER,
-    "rk4": matrices_of_rk4,
+_WRITTEN = {method: _matrices_of(method, derivatives) for method, derivatives in DERIVATIVES.items()}
+_COMPILED = {
+    method: public(algorithm, StepMatrices, joint_space=True, rivals=with_inverse(algorithm), registered=False)
+    for method, algorithm in _WRITTEN.items()
 }
+
+
+def _of_rk4(robot: Robot, *given: Any, **external: Any) -> StepMatrices:
+    """One kernel where that is short enough to compile, else its lines with a kernel for each stage."""
+    return (_COMPILED if robot.nv <= LARGEST_WHOLE else _WRITTEN)["rk4"](robot, *given, **external)
+
+
+STEP_MATRICES: dict[str, Callable[..., StepMatrices]] = {**_COMPILED, "rk4": _of_rk4}

@@ -36,7 +36,7 @@ Classes
 -------
 ActiveLimit, BrokenLimit, CarriedFactor, ConjugatePoint, ConjugatePoints, CurvatureAlong, CurvatureComponent,
 EnergyAudit, FlatCoordinates, FlatState, FlatnessReport, FourierMotion, Geodesic, JacobiField, JoinedMotion,
-MinimalityReport, Motion, MotionCheck, MotionState, NaturalMotion, Obstacle, OptimalMotion, OptimalMotions,
+MinimalityReport, Motion, MotionCheck, MotionState, NaturalMotion, Obstacle, OptimalMotion, OptimalMotions, OptimalityReport,
 PathResult, PoseMotion, PoseSamples, PoseState, ReachedLimit, Relaxation, RetimedMotion, ScaledMotion, SmoothedLog,
 TangentMotion, TimeOptimalMotion, Trajectory, Work
 """

@@ -57,6 +57,7 @@ from torsor.motion.motions import (
     MotionCheck as MotionCheck,
     MotionState as MotionState,
 )
+from torsor.motion.optimal_motions.certificate import OptimalityReport as OptimalityReport
 from torsor.motion.optimal_motions.many import OptimalMotions as OptimalMotions
 from torsor.motion.optimal_motions.report import (
     ActiveLimit as ActiveLimit,

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from torsor._reports import Report
-from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Scalar
+from torsor.arrays.typing import Array, ConfigurationVector, JointVector
 from torsor.border import checked
 from torsor.border.numbers import (
     refuse_bad_count,
@@ -18,21 +16,20 @@ from torsor.border.numbers import (
     refuse_unknown,
     refuse_zero_quaternions,
 )
-from torsor.errors import ArgumentError, TorsorError
-from torsor.functions.public.dynamics import kinetic_energy, mass_matrix_report
+from torsor.errors import ArgumentError
+from torsor.functions.public.dynamics import kinetic_energy
 from torsor.functions.public.geometry import geodesic_acceleration, geodesic_acceleration_derivatives
 from torsor.mechanics.kinematics.manifold import configuration_rate
 from torsor.model import Robot
+from torsor.motion.integrated_motion import IntegratedMotion, States, stuck
 from torsor.motion.integration import RUN_INSIDE, SHORTEST, Effort, held, integrated, with_unit_quaternions
-from torsor.motion.motions import Motion, MotionState
-from torsor.motion.tangent_motion import time_of
 
 if TYPE_CHECKING:
     from torsor.motion._is_minimal import MinimalityReport
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Geodesic(Motion, Report):
+class Geodesic(IntegratedMotion):
     """A free motion, known at every instant: ``q, v = curve(t)``, or ``curve.at(t)`` like any motion; batch axes first.
 
     Attributes
@@ -54,6 +51,7 @@ class Geodesic(Motion, Report):
     v: Array
     energy: Array
     _state: States = field(repr=False)
+    _word = "geodesic"
 
     def __str__(self) -> str:
         many = "" if self.energy.ndim == 1 else f", {np.prod(self.energy.shape[:-1])} motions"
@@ -62,11 +60,6 @@ class Geodesic(Motion, Report):
             f"geodesic of robot {self.robot.name!r}{many}: {self.duration:g} s, length {length:.6g} m·√kg, the energy drifts by "
             f"{drift:.1e} of itself"
         )
-
-    @property
-    def duration(self) -> float:
-        """How long it takes, s."""
-        return float(self.time[-1])
 
     @property
     def length(self) -> Array:
@@ -78,34 +71,10 @@ class Geodesic(Motion, Report):
         """The largest change of the energy over all samples (...), as a fraction of it: what integration has cost."""
         return _drift(self.energy)
 
-    def at(self, t: Any) -> MotionState:
-        """q, v, a and jerk at a time, or at times (K,), s; outside [0, duration] it is held, with v, a and jerk zero.
-
-        a is the acceleration of the free robot, and jerk its derivative along the motion, ∂a/∂q v + ∂a/∂v a. The time cannot
-        be traced.
-        """
-        t = time_of(t)
-        if not isinstance(t, np.ndarray):
-            raise ArgumentError("a geodesic cannot be traced. Trace a trajectory of it: curve.sample(0.01).at(t).")
-        times = np.atleast_1d(t)
-        q, v = self(np.clip(times, 0.0, self.duration))
-        a, by = geodesic_acceleration(self.robot, q, v), geodesic_acceleration_derivatives(self.robot, q, v)
-        jerk = (by.q @ v[..., None] + by.v @ a[..., None])[..., 0]
-        within = np.where((times >= 0.0) & (times <= self.duration), 1.0, 0.0)[:, None]
-        state = MotionState(q, within * v, within * a, within * jerk)
-        return state if t.ndim else MotionState(*(x[..., 0, :] for x in state))
-
-    def __call__(self, t: Scalar) -> tuple[Array, Array]:
-        """q (..., *t, nq) and v (..., *t, nv) at the times ``t``, of any shape, from 0 to `duration`, s."""
-        t = np.asarray(t, float)
-        slack = 1e-12 * self.duration  # rounding of times that are computed
-        if t.size and not (t.min() >= -slack and t.max() <= self.duration + slack):
-            raise ArgumentError(
-                f"this geodesic lasts from 0 to {self.duration:g} s; it was asked for t = {t.min():g} … {t.max():g} s."
-            )
-        q, v = self._state(t.ravel() / self.duration)
-        shape = (*q.shape[:-2], *t.shape)
-        return q.reshape(*shape, q.shape[-1]), v.reshape(*shape, v.shape[-1]) / self.duration
+    def _accelerations(self, q: Array, v: Array) -> tuple[Array, Array, Array]:
+        """Of the free robot."""
+        by = geodesic_acceleration_derivatives(self.robot, q, v)
+        return geodesic_acceleration(self.robot, q, v), by.q, by.v
 
     def certificate(self, *, samples: int = 61) -> MinimalityReport:
         """Whether it is shorter than all paths near it between the same ends: `torsor.motion.is_minimal`."""
@@ -174,21 +143,6 @@ def geodesic(
     )
 
 
-class States(NamedTuple):
-    """The states of free motions at times s (K,) of one unit: q (..., K, nq) and u (..., K, nv). It can be pickled."""
-
-    robot: Robot
-    curve: Callable[[Array], Array]
-    q_shape: tuple[int, ...]
-    u_shape: tuple[int, ...]
-
-    def __call__(self, s: Array) -> tuple[Array, Array]:
-        """Configurations (..., K, nq) and velocities (..., K, nv) at the times s (K,)."""
-        y, split = self.curve(s), int(np.prod(self.q_shape))
-        q, u = y[:split].reshape(*self.q_shape, len(s)), y[split:].reshape(*self.u_shape, len(s))
-        return with_unit_quaternions(self.robot, np.moveaxis(q, -1, -2)), np.ascontiguousarray(np.moveaxis(u, -1, -2))
-
-
 class Flow(NamedTuple):
     """Free motions over one unit of time: the states at the end, and of a dense one at any times between."""
 
@@ -223,7 +177,7 @@ def flow(
         return np.concatenate([configuration_rate(robot, q, u).ravel(), geodesic_acceleration(robot, q, u).ravel()])
 
     if not np.isfinite(geodesic_acceleration(robot, q, u)).all():
-        raise _stuck(robot, q, u, 0.0, duration)
+        raise stuck(robot, q, 0.0, duration)
     size = np.max(np.abs(u), axis=-1, keepdims=True)
     size = np.where(size == 0.0, 1.0, size)
     sizes = np.concatenate([np.broadcast_to(size, x.shape).ravel() for x in (q, u)])
@@ -231,7 +185,7 @@ def flow(
     run = integrated(rate, (0.0, 1.0), start, tolerance, sizes, dense=dense, shortest=shortest, effort=effort)
     end = unpacked(run.y)
     if not run.finished:
-        raise _stuck(robot, *end, run.t, duration)
+        raise stuck(robot, end[0], run.t, duration)
 
     state = None if run.curve is None else States(robot, run.curve, q.shape, u.shape)
     return Flow(with_unit_quaternions(robot, end[0]), end[1], state)
@@ -240,17 +194,3 @@ def flow(
 def _drift(energy: Array) -> Array:
     start = energy[..., :1]
     return np.max(np.abs(energy - start), axis=-1) / np.where(start > 0.0, start, 1.0)[..., 0]
-
-
-def _stuck(robot: Robot, q: Array, u: Array, s: float, duration: float) -> TorsorError:
-    """Why integration did not go on, with the state of the batch that fared worst."""
-    states = q.reshape(-1, robot.nq)
-    reports = [mass_matrix_report(robot, one) for one in states]
-    worst = max(range(len(reports)), key=lambda k: reports[k].condition)
-    where = np.array2string(states[worst], precision=6, separator=", ")
-    which = "" if len(states) == 1 else f" (state {worst} of the batch)"
-    report = str(reports[worst]).replace("\n", "; ")
-    return ArgumentError(
-        f"robot {robot.name!r} cannot go on after {s * duration:.6g} s of {duration:g} s, at q = {where}{which}, where "
-        f"its mass matrix is singular or nearly so. {report}. Take a shorter `duration`, or give its links inertia or armature."
-    )

@@ -141,8 +141,8 @@ def is_minimal(
         return _of_path(robot, motion, samples)
     if not isinstance(motion, Motion):
         own = (
-            " Whether it is a minimum of its own cost says its `second_order`."
-            if hasattr(motion, "second_order")
+            " Whether it is a minimum of its own cost says its `certificate()`."
+            if hasattr(motion, "certificate")
             else ""
         )
         raise ArgumentTypeError(

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from torsor._reports import Report
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Scalar
 from torsor.border import checked
 from torsor.border.numbers import (
@@ -23,17 +22,15 @@ from torsor.functions.public.dynamics import forward_dynamics, kinetic_energy, p
 from torsor.functions.public.geometry import geodesic_acceleration, geodesic_acceleration_derivatives
 from torsor.functions.public.kinematics import configuration_rate
 from torsor.model import Robot
-from torsor.motion._geodesic import States
+from torsor.motion.integrated_motion import IntegratedMotion, States, stuck
 from torsor.motion.integration import RUN_INSIDE, held, integrated, with_unit_quaternions
-from torsor.motion.motions import Motion, MotionState
-from torsor.motion.tangent_motion import time_of
 
 if TYPE_CHECKING:
     from torsor.motion._is_minimal import MinimalityReport
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class NaturalMotion(Motion, Report):
+class NaturalMotion(IntegratedMotion):
     """A motion under gravity and springs alone, known at every instant: ``q, v = motion(t)``, or ``motion.at(t)``.
 
     Attributes
@@ -61,6 +58,7 @@ class NaturalMotion(Motion, Report):
     action: Array
     energy_drift: Array
     _state: States = field(repr=False)
+    _word = "natural motion"
 
     def __str__(self) -> str:
         many = "" if self.action.ndim == 1 else f", {np.prod(self.action.shape[:-1])} motions"
@@ -72,40 +70,9 @@ class NaturalMotion(Motion, Report):
             "of the largest kinetic energy"
         )
 
-    @property
-    def duration(self) -> float:
-        """How long it takes, s."""
-        return float(self.time[-1])
-
-    def at(self, t: Any) -> MotionState:
-        """q, v, a and jerk at a time, or at times (K,), s; outside [0, duration] it is held, with v, a and jerk zero.
-
-        The time cannot be traced.
-        """
-        t = time_of(t)
-        if not isinstance(t, np.ndarray):
-            raise ArgumentError(
-                "a natural motion cannot be traced. Trace a trajectory of it: motion.sample(0.01).at(t)."
-            )
-        times = np.atleast_1d(t)
-        q, v = self(np.clip(times, 0.0, self.duration))
-        a, (by_q, by_v) = natural_acceleration(self.robot, q, v), natural_slopes(self.robot, q, v)
-        jerk = (by_q @ v[..., None] + by_v @ a[..., None])[..., 0]
-        within = np.where((times >= 0.0) & (times <= self.duration), 1.0, 0.0)[:, None]
-        state = MotionState(q, within * v, within * a, within * jerk)
-        return state if t.ndim else MotionState(*(x[..., 0, :] for x in state))
-
-    def __call__(self, t: Scalar) -> tuple[Array, Array]:
-        """q (..., *t, nq) and v (..., *t, nv) at the times ``t``, of any shape, from 0 to `duration`, s."""
-        t = np.asarray(t, float)
-        slack = 1e-12 * self.duration  # rounding of times that are computed
-        if t.size and not (t.min() >= -slack and t.max() <= self.duration + slack):
-            raise ArgumentError(
-                f"this motion lasts from 0 to {self.duration:g} s; it was asked for t = {t.min():g} … {t.max():g} s."
-            )
-        q, u = self._state(t.ravel() / self.duration)
-        shape, n = (*q.shape[:-2], *t.shape), self.robot.nv
-        return q.reshape(*shape, q.shape[-1]), u[..., :n].reshape(*shape, n) / self.duration
+    def _accelerations(self, q: Array, v: Array) -> tuple[Array, Array, Array]:
+        """Under gravity and springs."""
+        return natural_acceleration(self.robot, q, v), *natural_slopes(self.robot, q, v)
 
     def action_at(self, t: Scalar) -> Array:
         """Maupertuis' action ∫ 2 T dt (..., *t) from the start to times ``t`` of any shape, J·s."""
@@ -247,8 +214,5 @@ def _flow(robot: Robot, q: Array, v: Array, duration: float, tolerance: float) -
     )
     run = integrated(rate, (0.0, 1.0), y, tolerance, sizes)
     if run.curve is None or not run.finished:
-        raise ArgumentError(
-            f"robot {robot.name!r} cannot go on after {run.t * duration:.6g} s of {duration:g} s, where its mass matrix "
-            "is singular or nearly so. Take a shorter `duration`, or give its links inertia or armature."
-        )
+        raise stuck(robot, run.y[:split].reshape(q.shape), run.t, duration)
     return States(robot, run.curve, q.shape, u.shape)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -147,5 +148,5 @@ def optimal(
     task = Search(setting, int(starts), seed, int(iterations), tolerance, solver)
     given = {name: q for name, q in (("q0", begin), ("q1", goal)) if q is not None}
     if common_batch(given) == ():
-        return search(task, begin, goal)
+        return replace(search(task, begin, goal), asked=(task, begin, goal))
     return solve_many(task, search, robot, begin, goal)

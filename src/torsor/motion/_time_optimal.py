@@ -18,6 +18,7 @@ from torsor.motion.time_optimality.arc_length import by_length, is_regular
 from torsor.motion.time_optimality.corners import corners_of, halts_at
 from torsor.motion.time_optimality.intervals import Grid, grid_of
 from torsor.motion.time_optimality.jerk_limited.solution import Given, smooth_laws
+from torsor.motion.time_optimality.joint_friction import depends_on_speed
 from torsor.motion.time_optimality.obstacles import Obstacle, obstacle
 from torsor.motion.time_optimality.paths import Path, path_of
 from torsor.motion.time_optimality.profile import Ends, Profile, fastest_profile
@@ -27,6 +28,8 @@ from torsor.motion.time_optimality.rows import Derivatives, JointLimits
 from torsor.motion.time_optimality.speeds import Speeds, speeds_of, weights_of
 
 SLACK = 1e-3  # part of a range of positions by which a path may leave it: planners keep it about as well between their points
+COARSE = 100  # intervals, below which more places of each are looked at
+KEPT = 5e-4  # part of a limit by which it may be left there
 MOST_PLACES = (
     16_000  # of all paths that are worked on at the same time, so that what is known of them stays in the cache
 )
@@ -87,17 +90,13 @@ def time_optimal(
     rates = None if jerk is None else _jerk_limits(robot, jerk, s_rate0, s_rate1)
     problem = _posed(path_of(robot, path), int(intervals), limits)
     _refuse_bad_path(robot, problem.places.q, problem.grid, within_limits)
-    whole = problem.path
-    ends = Ends(_squared("s_rate0", s_rate0, whole), _squared("s_rate1", s_rate1, whole), problem.halts)
-    found, obstacles = _in_parts(robot, problem, limits, ends)
-    if not problem.is_seen:
-        measured = measured_excess(robot, whole, problem.grid, found.x, limits)
-        found = replace(found, excess=np.maximum(found.excess, measured))
-    report = TimeOptimalMotion.of(whole, problem.grid, limits, problem.halts, found, obstacles)
+    squares = _squared("s_rate0", s_rate0, problem.path), _squared("s_rate1", s_rate1, problem.path)
+    problem, found, obstacles = _followed(robot, problem, limits, squares)
+    report = TimeOptimalMotion.of(problem.path, problem.grid, limits, problem.halts, found, obstacles)
     if rates is None or not report:
         return report
     given = Given(robot, problem.grid, int(intervals), problem.inserted, limits, rates, weights_of(limits.velocity))
-    return report.with_jerk(rates, smooth_laws(whole, given, problem.corners, problem.by_length))
+    return report.with_jerk(rates, smooth_laws(problem.path, given, problem.corners, problem.by_length))
 
 
 class _Posed(NamedTuple):
@@ -115,6 +114,12 @@ class _Posed(NamedTuple):
     by_length: bool
     inserted: Array
     is_seen: bool
+
+    def on(self, grid: Grid, limits: JointLimits) -> _Posed:
+        """The same on a finer grid."""
+        places, _ = _places(self.path, grid, limits.velocity, weights_of(limits.velocity))
+        more = np.union1d(self.inserted, np.setdiff1d(grid.points, self.grid.points))
+        return self._replace(grid=grid, halts=halts_at(grid.points, self.corners), places=places, inserted=more)
 
 
 def _posed(path: Path, intervals: int, limits: JointLimits) -> _Posed:
@@ -149,6 +154,25 @@ def _places(path: Path, grid: Grid, velocity: Array, weights: Array) -> tuple[De
     q, first, second = (np.asarray(x, float).reshape(count, len(grid.s), np.shape(x)[-1]) for x in path.places(grid))
     speeds = speeds_of(first, velocity, weights)
     return Derivatives(q, first, second, speeds.limit), speeds
+
+
+def _followed(
+    robot: Robot, problem: _Posed, limits: JointLimits, squares: tuple[Array, Array]
+) -> tuple[_Posed, Profile, dict[int, Obstacle]]:
+    """The profiles, on a finer grid where limits are left between its places; and that grid."""
+    found, obstacles = _in_parts(robot, problem, limits, Ends(*squares, problem.halts))
+    doubtful = not problem.is_seen or len(problem.grid.spacing) < COARSE or depends_on_speed(robot)
+    intervals = len(problem.grid.spacing)
+    while doubtful:
+        beyond = measured_excess(robot, problem.path, problem.grid, found.x, limits)
+        worst = beyond.max(axis=0, initial=0.0)
+        closer = finer(problem.grid, worst <= KEPT, intervals) if np.any(worst > KEPT) and problem.is_seen else None
+        if closer is None:
+            found = replace(found, excess=beyond.max(axis=1, initial=-1.0))  # what is measured, not what parabolas say
+            break
+        problem = problem.on(closer, limits)
+        found, obstacles = _in_parts(robot, problem, limits, Ends(*squares, problem.halts))
+    return problem, found, obstacles
 
 
 def _in_parts(robot: Robot, problem: _Posed, limits: JointLimits, ends: Ends) -> tuple[Profile, dict[int, Obstacle]]:

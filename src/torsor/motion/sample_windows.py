@@ -6,11 +6,11 @@ What a value depends on beside the samples near it, the first and last time and 
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
+from torsor._once import once
 from torsor.arrays.typing import Array
 from torsor.errors import ArgumentError
 from torsor.functions.public.kinematics import difference, integrate
@@ -140,7 +140,7 @@ class SampleWindows:
         self.kept = [x[..., unneeded:, :] for x in self.kept]
         return smoothed
 
-    @cached_property
+    @once
     def _middle(self) -> Array | None:
         """Weights (4, W) of samples in the middle of even times, asked for once there are enough samples."""
         return local_fit.even_weights(self.sampling.step, self.sampling.H)[1] if self.sampling.is_even else None

@@ -17,11 +17,11 @@ import numpy as np
 from torsor._once import once
 from torsor.arrays import concat
 from torsor.arrays.typing import Array
-from torsor.compiler.trace import inline
+from torsor.compiler.trace import called, inline
 from torsor.functions.compile import compile, scan
 from torsor.mechanics.kinematics.manifold import increment_rate, integrate
 from torsor.model import Robot
-from torsor.simulation.adaptive_attempt import STAGED, STATE, Evaluate, first_step, one_evaluation, whole_attempt
+from torsor.simulation.adaptive_attempt import STATE, Evaluate, attempt, first_step
 from torsor.simulation.adaptive_run import (
     ARRIVED,
     INTERRUPTED,
@@ -39,7 +39,6 @@ Rhs = Callable[[Robot, Array, Array, Array, Constants], tuple[Array, Array]]
 Guard = Callable[[Robot, Array, Array, Array, Array, Constants], Array]
 
 PAIRS = {"853": DORMAND_PRINCE_853, "54": DORMAND_PRINCE_54}
-SMALL = 8  # freedoms: a step with all its evaluations written out is three times as fast, and takes longer to compile
 FIRST_CHUNK = 16  # attempted steps, until they have their length
 LONGEST_CHUNK = 256  # attempted steps between two looks at what has finished
 CHUNK_NUMBERS = 8_000_000  # that a chunk may save, 64 MB
@@ -62,9 +61,6 @@ class AdaptiveFlow:
         "853" or "54".
     """
 
-    most_at_once: float = SMALL
-    """Freedoms up to which an attempted step is one turn of the loop."""
-
     def __init__(
         self,
         robot: Robot,
@@ -77,32 +73,18 @@ class AdaptiveFlow:
         self.robot, self.rhs, self.powers, self.pair = robot, rhs, powers, PAIRS[pair]
         self.guard: Guard = guard if guard is not None else lambda robot, t, q, v, a, c: 1.0
         self.constants = {name: tuple(shape) for name, shape in (constants or {}).items()}
-        nq, nv, s, k = robot.nq, robot.nv, self.pair.stages, powers
-        self._whole = nv <= self.most_at_once
-        self._rounds = 1 if self._whole else s
-        shapes: tuple[Any, ...] = (
-            *((),) * 2,
-            nq,
-            nv,
-            k,
-            nv,
-            k,
-            (s, 2 * nv + k),
-            (len(self.pair.errors), 2 * nv),
-            *((),) * 5,
-        )
-        names = {n: x for n, x in zip(STATE, shapes, strict=True) if x != 0}
-        state = {n: x for n, x in names.items() if not (self._whole and n in STAGED)}
+        nq, nv, k = robot.nq, robot.nv, powers
+        shapes: tuple[Any, ...] = ((), (), nq, nv, k, nv, k, (), (), (), ())
+        state = {name: x for name, x in zip(STATE, shapes, strict=True) if x != 0}
         held = {_prefixed(name): shape for name, shape in self.constants.items()}
         self._point = self._pointed({"t": (), "q": nq, "u": nv, "v": nv, **held})
         self._state, self._held = state, held
-        self._names = tuple(state)
         self._loops: dict[bool, Any] = {}
-        self._rows = None if self._whole else np.tile(self.pair.rows, (LONGEST_CHUNK, 1))
+        own = (1, 1, *map(len, self.constants.values()))
+        self._ranks = (0, 0, 0, *own), (0, 0, *own)  # of what `run` is given, with the length of a step and without
 
     def _loop(self, dense: bool) -> Any:
         """The loop over attempted steps; ``dense``: it saves their stages, too."""
-        dense = dense or not self._whole  # else they are among the state
         if dense not in self._loops:
             self._loops[dense] = self._looped(self._state, {"t1": (), "rtol": (), "atol": (), **self._held}, dense)
         return self._loops[dense]
@@ -113,8 +95,7 @@ class AdaptiveFlow:
         def turn(robot: Robot, **given: Array) -> dict[str, Array]:
             return self._attempt(robot, dense, **given)
 
-        inputs = {} if self._whole else {"row": self.pair.rows.shape[1]}
-        return scan(turn, self.robot, state, inputs=inputs, constants=constants)
+        return scan(turn, self.robot, state, constants=constants)
 
     @once
     def _begin(self) -> Any:
@@ -182,11 +163,7 @@ class AdaptiveFlow:
         """
         robot, k = self.robot, self.powers
         held = {_prefixed(name): np.asarray((constants or {})[name], float) for name in self.constants}
-        leads = [
-            np.shape(x)[: np.ndim(x) - len(s)] for x, s in zip(held.values(), self.constants.values(), strict=True)
-        ]
-        given = [np.shape(t0), np.shape(t1), np.shape(q0)[:-1], np.shape(v0)[:-1], *leads]
-        batch = np.broadcast_shapes(*given, () if h0 is None else np.shape(h0))
+        batch = _batch_of((t0, t1, *(() if h0 is None else (h0,)), q0, v0, *held.values()), self._ranks[h0 is None])
 
         def flat(value: Any, *shape: int) -> Array:
             if np.shape(value) == shape and not batch:  # the usual case
@@ -198,8 +175,8 @@ class AdaptiveFlow:
         start, end = flat(t0), flat(t1)
         q, v, w = flat(q0, robot.nq), flat(v0, robot.nv), flat(0.0 if w0 is None else w0, k)
         n, s = len(start), self.pair.stages
-        tolerances = {"t1": end, "rtol": np.full(n, float(rtol)), "atol": np.full(n, float(atol))}
-        evaluations = np.ones(n, int)
+        tolerances = {"t1": end, "rtol": np.array([float(rtol)] * n), "atol": np.array([float(atol)] * n)}
+        evaluations = np.array([1] * n)
         if h0 is None:
             at = self._begin(t=start, q=q, v=v, **tolerances, **held)
             h = at["h"]
@@ -239,7 +216,7 @@ class AdaptiveFlow:
         if len(state["t"]) == 1:
             self._attempts_of_one(chunks, state, held, max_steps, loop)
             return
-        left, s = max_steps, self._rounds
+        left = max_steps
         numbers = sum(math.prod(shape) for shape in loop.outputs.values())
         active = np.flatnonzero(state["status"] == RUNNING)
         whole = len(active) == len(state["t"])
@@ -252,8 +229,7 @@ class AdaptiveFlow:
             length = (
                 _chunk_length(expected, most) if chunks else min(most, FIRST_CHUNK)
             )  # until steps have their length
-            rows = {} if self._rows is None else {"row": self._rows[: s * length]}
-            saved = loop(steps=s * length, every=s, **rows, **now, **fixed)
+            saved = loop(steps=length, **now, **fixed)
             chunks.append(Chunk(active, now, saved))
             chunks[-1].write_last(state)
             left -= length
@@ -264,15 +240,14 @@ class AdaptiveFlow:
         self, chunks: list[Chunk], state: dict[str, Array], held: dict[str, Array], max_steps: int, loop: Any
     ) -> None:
         """The same for one trajectory: each chunk begins with what the last one left, where it is."""
-        left, s, one = max_steps, self._rounds, np.zeros(1, int)
+        left, one = max_steps, np.zeros(1, int)
         now = {name: x[0].copy() for name, x in state.items()}  # ``state`` is written to below
         fixed = {name: x[0] for name, x in held.items()}
         end = float(fixed["t1"])
         while left > 0 and now["status"] == RUNNING:
             length = min(left, _chunk_length((end - float(now["t"])) / float(now["h"]), LONGEST_CHUNK))
             length = length if chunks else min(length, FIRST_CHUNK)
-            rows = {} if self._rows is None else {"row": self._rows[: s * length]}
-            saved = loop(steps=s * length, every=s, **rows, **now, **fixed)
+            saved = loop(steps=length, **now, **fixed)
             chunks.append(Chunk(one, now, saved))
             now = {name: saved[name][-1] for name in now}
             left -= length
@@ -291,17 +266,25 @@ class AdaptiveFlow:
         """A turn of the loop: the state after it, and the stages of the step if they are asked for."""
         held = {name: given[name] for name in map(_prefixed, self.constants)}
 
-        found = (whole_attempt if self._whole else one_evaluation)(robot, self.pair, self._at_stage(held), given)
-        names = [n for n in STATE if n in found and not (self._whole and n in STAGED)]
-        return {n: found[n] for n in (*names, *(["stages"] if self._whole and dense else []))}
+        found = attempt(robot, self.pair, self._at_stage(held), given)
+        return {name: found[name] for name in (*STATE, *(["stages"] if dense else [])) if name in found}
 
     def _at_stage(self, held: Constants) -> Evaluate:
         """One evaluation, for traced arrays."""
 
         def evaluate(t: Array, q: Array, u: Array, v: Array) -> dict[str, Array]:
-            return inline(self._point.program, {"t": t, "q": q, "u": u, "v": v, **held})  # traced once for all stages
+            program, given = self._point.program, {"t": t, "q": q, "u": u, "v": v, **held}
+            found = called(program, [given[port.name] for port in program.graph.inputs])  # compiled once for all stages
+            return inline(program, given) if found is None else dict(zip(self._point.outputs, found, strict=True))
 
         return evaluate
+
+
+def _batch_of(given: tuple[Any, ...], ranks: tuple[int, ...]) -> tuple[int, ...]:
+    """The batch axes that numbers of these ranks have together."""
+    if all(np.ndim(x) == rank for x, rank in zip(given, ranks, strict=True)):
+        return ()
+    return np.broadcast_shapes(*(np.shape(x)[: np.ndim(x) - rank] for x, rank in zip(given, ranks, strict=True)))
 
 
 def _sized(shape: Any) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""An attempted step of adaptive integration, for a loop in machine code: all its evaluations, or one in each turn of the loop."""
+"""An attempted step of adaptive integration, with all its evaluations: a turn of a loop in machine code."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from torsor.simulation.embedded_pair import EmbeddedPair
 
 SAFETY, LEAST, MOST = 0.9, 0.2, 10.0  # factors from one step's length to the next [HNW93, (II.4.13)]
 ROUNDING, TINY, HUGE = 10.0 * float(np.finfo(float).eps), 1e-300, 1e300
-STATE = ("t", "h", "q", "v", "w", "a", "p", "stages", "errors", "retried", "broken", "status", "taken", "refused")
-STAGED = ("stages", "errors", "broken")  # what goes from one evaluation of a step to the next
+STATE = ("t", "h", "q", "v", "w", "a", "p", "retried", "status", "taken", "refused")
 
 Evaluate = Callable[[Array, Array, Array, Array], dict[str, Array]]  # of t, q, u, v
 
@@ -44,7 +43,7 @@ def tried_step(given: dict[str, Array]) -> Tried:
     )
 
 
-def whole_attempt(robot: Robot, pair: EmbeddedPair, evaluate: Evaluate, given: dict[str, Array]) -> dict[str, Array]:
+def attempt(robot: Robot, pair: EmbeddedPair, evaluate: Evaluate, given: dict[str, Array]) -> dict[str, Array]:
     """A step with all its evaluations, which is accepted or refused [HNW93, §II.4]: the state after it, and its stages."""
     nv, s = robot.nv, pair.stages
     now = tried_step(given)
@@ -56,7 +55,7 @@ def whole_attempt(robot: Robot, pair: EmbeddedPair, evaluate: Evaluate, given: d
         at = evaluate(given["t"] + float(c) * now.step, given["q"], rise[:nv], v_new)
         K.append(at["rate"])
     errors = [_weighted(weights, [k[: 2 * nv] for k in K]) for weights in pair.errors]
-    state = judged(robot, pair, given, now, at, v_new, rise[2 * nv :], errors, given["status"] < 0.5)
+    state = judged(robot, pair, given, now, at, v_new, rise[2 * nv :], errors)
     return state | {"stages": np.stack(K[:0:-1])}
 
 
@@ -69,32 +68,6 @@ def _weighted(weights: Array, K: list[Array]) -> Array:
     return total
 
 
-def one_evaluation(robot: Robot, pair: EmbeddedPair, evaluate: Evaluate, given: dict[str, Array]) -> dict[str, Array]:
-    """The next evaluation of an attempted step, by the weights in a row of the pair; the last one ends it as `whole_attempt`.
-
-    The code is that of one evaluation, for robots of many freedoms, and the stages move on by one place each time.
-    """
-    nv, s, row = robot.nv, pair.stages, given["row"]
-    now = tried_step(given)
-    first, last, count = row[-2] > 0.5, row[-1] > 0.5, len(pair.errors)
-    total = row[1] * now.K1
-    for weight, stage in zip(row[2 : s + 1], given["stages"], strict=False):
-        total = total + weight * stage
-    rise = now.step * total
-    v_new = given["v"] + rise[nv : 2 * nv]
-    at = evaluate(given["t"] + row[0] * now.step, given["q"], rise[:nv], v_new)
-    fine = np.sum(np.abs(at["rate"])) < HUGE
-    k = where(fine, at["rate"], 0.0)  # a NaN would stay among the stages, for zero times NaN is NaN
-    broken = where(fine, where(first, 0.0, given["broken"]), 1.0)
-    errors = [
-        where(first, 0.0, given["errors"][i]) + row[s + 1 + i] * now.K1[: 2 * nv] + row[s + 1 + count + i] * k[: 2 * nv]
-        for i in range(count)
-    ]
-    known = [where(broken < 0.5, error, np.nan) for error in errors]
-    state = judged(robot, pair, given, now, at, v_new, rise[2 * nv :], known, last & (given["status"] < 0.5))
-    return state | {"stages": np.stack([k, *given["stages"][:-1]]), "errors": np.stack(errors), "broken": broken}
-
-
 def judged(
     robot: Robot,
     pair: EmbeddedPair,
@@ -104,10 +77,9 @@ def judged(
     v_new: Array,
     w_rise: Array,
     errors: list[Array],
-    at_end: Array,
 ) -> dict[str, Array]:
-    """The state after a step that was tried, if it ``at_end`` is; ``errors`` that are NaN say that it led to nothing finite."""
-    nv, q, v = robot.nv, given["q"], given["v"]
+    """The state after a step that was tried, or the same where all has ended; ``errors`` of NaN: nothing finite was reached."""
+    nv, q, v, goes_on = robot.nv, given["q"], given["v"], given["status"] < 0.5
     sizes = np.maximum(
         concat([magnitudes(robot, q), absolute(v)]), concat([magnitudes(robot, at["q"]), absolute(v_new)])
     )
@@ -120,16 +92,16 @@ def judged(
     shrunk = now.step * where(finite, np.maximum(LEAST, best), LEAST)
     ended = where(at["guard"] >= 0.0, where(now.reaches, ARRIVED, RUNNING), FIRED)
     failed = where(shrunk < now.shortest, where(finite, STEP_TOO_SMALL, NOT_FINITE), RUNNING)
-    yes = at_end & good
-    no = where(at_end, where(good, 0.0, 1.0), 0.0)
+    yes = goes_on & good
+    no = where(goes_on, where(good, 0.0, 1.0), 0.0)
     state = {
         "t": where(yes, now.end, given["t"]),
-        "h": where(at_end, where(good, grown, shrunk), given["h"]),
+        "h": where(goes_on, where(good, grown, shrunk), given["h"]),
         "q": where(yes, at["q"], q),
         "v": where(yes, v_new, v),
         "a": where(yes, at["rate"][nv : 2 * nv], given["a"]),
-        "retried": where(at_end, no, given["retried"]),
-        "status": where(at_end, where(good, ended, failed), given["status"]),
+        "retried": where(goes_on, no, given["retried"]),
+        "status": where(goes_on, where(good, ended, failed), given["status"]),
         "taken": given["taken"] + where(yes, 1.0, 0.0),
         "refused": given["refused"] + no,
     }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,8 +15,6 @@ from torsor.simulation.adaptive_run import RUNNING
 
 class CalledFlow(AdaptiveFlow):
     """A flow of one trajectory whose right-hand side cannot be traced; it takes states (m, …) and loops over them itself."""
-
-    most_at_once = math.inf
 
     def _looped(self, state: Mapping[str, Any], constants: Mapping[str, Any], dense: bool) -> Any:
         return _Loop(self, state)
@@ -52,7 +49,7 @@ class _Loop:
         stages = (flow.pair.stages, 2 * flow.robot.nv + flow.powers)
         self.outputs = {**self.state, "stages": stages}
 
-    def __call__(self, *, steps: int, every: int, **given: Array) -> dict[str, Array]:
+    def __call__(self, *, steps: int, **given: Array) -> dict[str, Array]:
         """What is there after each attempted step, (attempts, …) each."""
         now, saved = given, list[dict[str, Array]]()
         for _ in range(steps):

@@ -94,12 +94,14 @@ class AdaptiveMotion:
         self._constants = {name: x[which : which + 1] for name, x in setup.acts.constants.items()}
         work = np.zeros((1, len(stepping.works)))
         one = slice(which, which + 1)
-        mode = Mode(*(np.array(x[one]) for x in setup.mode))
+        mode = setup.mode if len(setup.q) == 1 else Mode(*(x[one] for x in setup.mode))
+        mode = Mode(*np.array(mode)) if stepping.plant.has_modes else mode  # else nothing changes it
         self.states = States(
             np.zeros(1), setup.q[one].copy(), setup.v[one].copy(), work, setup.acts.drive.tau[one].copy(), mode
         )
         self.moments: list[Moment] = []
         self.ended = False
+        self._a: Array | None = None  # acceleration at the state that was reached, if it is known
         self._careful = CarefulStep(stepping, self._constants, setup.acts.events)
         self._saved: list[Samples] = []
         self._h: float | None = None
@@ -113,7 +115,7 @@ class AdaptiveMotion:
         s = self.states
         if python is None:
             s = self._settled()
-        self.first_mode = Mode(*(x.copy() for x in s.mode))
+        self.first_mode = Mode(*np.array(s.mode)) if self.stepping.plant.has_modes else s.mode
         asked = 0
         while not self.ended and float(s.t[0]) < self._duration:
             now, until = float(s.t[0]), self._duration
@@ -174,6 +176,7 @@ class AdaptiveMotion:
         happens = moment <= end
         stop = min(moment, end)
         self._save(found, start, stop)
+        self._a = None if happens else found.a[None]
         if happens:
             there = found.sample(np.array([stop]))
             self.states = s._replace(t=np.array([stop]), q=there.q, v=there.v, work=there.w)
@@ -271,7 +274,8 @@ class AdaptiveMotion:
         self._saved.append(Samples(t, q, v, a, np.repeat(self.states.tau, len(t), axis=0), w))
 
     def _force(self, t: Array, q: Array, v: Array, tau: Array) -> Array:
-        return np.array(np.broadcast_to(self.stepping.force(t, q, v, tau, self._repeated(len(t))), v.shape))
+        force = self.stepping.force(t, q, v, tau, self._repeated(len(t)))
+        return force if force.shape == v.shape else np.array(np.broadcast_to(force, v.shape))
 
     def _repeated(self, n: int) -> dict[str, Array]:
         return {name: np.broadcast_to(x, (n, *x.shape[1:])) for name, x in self._constants.items()}
@@ -279,12 +283,13 @@ class AdaptiveMotion:
     @property
     def samples(self) -> Samples:
         """All that was saved, and the state at the end."""
-        s = self.states
-        force = self._force(s.t, s.q, s.v, s.tau)
-        with np.errstate(all="ignore"):
-            around = self.stepping.around(s.t, s.q, s.v, self._constants)
-            holds = bool(s.mode.held.any())
-            a = self.stepping.plant.acceleration(s.q, s.v, force, around, s.mode, holds=holds)
+        s, a = self.states, self._a
+        if a is None:
+            force = self._force(s.t, s.q, s.v, s.tau)
+            with np.errstate(all="ignore"):
+                around = self.stepping.around(s.t, s.q, s.v, self._constants)
+                holds = bool(s.mode.held.any())
+                a = self.stepping.plant.acceleration(s.q, s.v, force, around, s.mode, holds=holds)
         last = Samples(s.t, s.q, s.v, a, s.tau, s.work)
         already = bool(self._saved) and s.t[0] <= self._saved[-1].t[-1]  # Ctrl-C came just after that was saved
         unasked = self._times is not None and not self.ended and not np.any(self._times == s.t[0])

@@ -68,11 +68,11 @@ def adaptive_trajectory(
         return x.reshape(*batch, *x.shape[1:])
 
     moments = tuple(m for motion in motions for m in motion.moments)
-    first = (
-        Mode(*(np.concatenate(x) for x in zip(*(m.first_mode for m in motions), strict=True)))
-        if motions
-        else setup.mode
-    )
+    if len(motions) == 1:
+        first = motions[0].first_mode
+    else:
+        own = zip(*(m.first_mode for m in motions), strict=True)
+        first = Mode(*(np.concatenate(x) for x in own)) if motions else setup.mode
     pushes = {}
     for k, (frame, asked) in enumerate(setup.acts.wrenches):
         if asked is None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from torsor._once import once
 from torsor.arrays.typing import Array
 from torsor.simulation.embedded_pair import weighted
 
@@ -30,17 +30,6 @@ class Chunk(NamedTuple):
         one = len(self.trajectories) == 1
         for name, x in state.items():
             x[self.trajectories] = self.after[name][-1] if one else self.after[name][:, -1]
-
-
-def _joined(chunks: list[Chunk]) -> Chunk:
-    """The chunks of one trajectory as one, of what steps are made of."""
-    if len(chunks) == 1:
-        return chunks[0]
-    first = chunks[0]
-    names = [name for name in ("t", "q", "v", "a", "w", "p", "taken", "stages") if name in first.after]
-    return Chunk(
-        first.trajectories, first.before, {name: np.concatenate([c.after[name] for c in chunks]) for name in names}
-    )
 
 
 class Steps(NamedTuple):
@@ -100,7 +89,7 @@ class AdaptiveRun:
     ) -> None:
         self.interrupted = interrupted
         self._flow, self._batch, self._held = flow, batch, held
-        self._chunks = [_joined(chunks)] if len(evaluations) == 1 and chunks else chunks
+        self._chunks = chunks
         self._last = {"w": np.zeros((len(evaluations), 0)), **state}
         self.dense_evaluations = 0
         self.t, self.q, self.v, self.a, self.w, self.h = (
@@ -110,12 +99,12 @@ class AdaptiveRun:
         self.status, self.accepted, self.rejected = counts
         self.evaluations = evaluations.reshape(batch)
 
-    @cached_property
+    @once
     def steps(self) -> Steps:
         """The accepted steps."""
-        which = np.concatenate([which for which, _ in self._taken]) if self._taken else np.zeros(0, int)
-        if len(self._last["t"]) == 1 and self._taken:
+        if len(self._last["t"]) == 1 and self._chunks:
             return self._steps_of_one
+        which = np.concatenate([which for which, _ in self._taken]) if self._taken else np.zeros(0, int)
         t, q, v, a = (self._of_steps(name) for name in ("t", "q", "v", "a"))
         none = np.zeros((len(t), 0))
         w, p = (self._of_steps("w"), self._of_steps("p")) if self._flow.powers else (none, none)
@@ -125,13 +114,14 @@ class AdaptiveRun:
     @property
     def _steps_of_one(self) -> Steps:
         """The same of one trajectory: a step that is refused changes no state, so each begins where the last one ended."""
-        (chunk,), ((_, places),) = self._chunks, self._taken
-        rows, count = dict[str, Array](), len(places)
-        for name in ("t", "q", "v", "a", *(("w", "p") if self._flow.powers else ())):
-            after = chunk.after[name]
-            rows[name] = np.empty((count + 1, *after.shape[1:]))
-            rows[name][0] = chunk.before[name]
-            rows[name][1:] = after if count == len(after) else after[places]
+
+        def states(name: str) -> Array:
+            before = np.asarray(self._chunks[0].before[name])
+            return np.concatenate([before[None], *(chunk.after[name] for chunk in self._chunks)])
+
+        counts, names = states("taken"), ("t", "q", "v", "a", *(("w", "p") if self._flow.powers else ()))
+        kept = np.append(0, 1 + (counts[1:] > counts[:-1]).nonzero()[0])
+        rows, count = {name: states(name)[kept] for name in names}, len(kept) - 1
         none, t = np.zeros((count, 0)), rows["t"]
         q, v, a = (rows[name][:-1] for name in ("q", "v", "a"))
         w, p = (rows[name][:-1] if name in rows else none for name in ("w", "p"))
@@ -150,7 +140,7 @@ class AdaptiveRun:
             parts.append(rows.reshape(-1, *size)[places])
         return np.concatenate(parts) if parts else self._last[name][:0]
 
-    @cached_property
+    @once
     def _taken(self) -> list[tuple[Array, Array]]:
         """Of each chunk the accepted attempts: whose they are, and their places among all attempts, one trajectory after the
         other.
@@ -159,19 +149,21 @@ class AdaptiveRun:
         for chunk in self._chunks:
             n = len(chunk.trajectories)
             counts = chunk.after["taken"].reshape(n, -1)
-            before = np.concatenate([np.reshape(chunk.before["taken"], (n, 1)), counts[:, :-1]], axis=1)
-            places = np.flatnonzero(counts > before)
+            more = np.empty(counts.shape, bool)
+            more[:, 0] = counts[:, 0] > chunk.before["taken"]
+            more[:, 1:] = counts[:, 1:] > counts[:, :-1]
+            places = more.reshape(-1).nonzero()[0]
             found.append((chunk.trajectories[places // counts.shape[1]], places))
         return found
 
-    @cached_property
+    @once
     def _order(self) -> Array | None:
         """What puts the accepted steps of the chunks in order; None if they are."""
         if len(self._last["t"]) == 1 or not self._taken:
             return None
         return np.argsort(np.concatenate([which for which, _ in self._taken]), kind="stable")
 
-    @cached_property
+    @once
     def _stages(self) -> Array:
         """Rates (S, s + 1, 2 nv + k) of (u, v, w) at the stages of each accepted step, for states between its ends."""
         steps, rest = self.steps, self._of_steps("stages", after=True)[:, ::-1]
@@ -213,7 +205,7 @@ class AdaptiveRun:
                 index[mine] = np.clip(place, first, last - 1)
         return index
 
-    @cached_property
+    @once
     def _first(self) -> Array:
         return np.searchsorted(self.steps.trajectory, np.arange(len(self._last["t"]) + 1))
 
@@ -234,7 +226,7 @@ class AdaptiveRun:
             known[missing] = True
         return coefficients[index]
 
-    @cached_property
+    @once
     def _known(self) -> tuple[Array, Array]:
         steps, pair = self.steps, self._flow.pair
         return np.zeros(len(steps.t), bool), np.empty(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -41,27 +40,6 @@ class EmbeddedPair:
     def stages(self) -> int:
         """How many evaluations an attempted step takes."""
         return len(self.b)
-
-    @cached_property
-    def rows(self) -> Array:
-        """What each evaluation of a step needs (s, 1 + s + 2 · errors + 2), for stages that lie the newest first.
-
-        Evaluation i = 1 … s gives K_{i+1}: c, the weight of K_1, those of K_i, K_{i−1}, … K_2 filled up with zeros, those of K_1
-        (in the first row alone) and of K_{i+1} in the errors, whether it is the first of the step, and whether it is the last.
-        """
-        s = self.stages
-        rows = []
-        for i in range(1, s + 1):
-            weights, c = (self.A[i], self.c[i]) if i < s else (self.b, 1.0)
-            newest_first = np.zeros(s - 1)
-            newest_first[: i - 1] = weights[1:i][::-1]
-            first, last = float(i == 1), float(i == s)
-            rows.append(
-                np.concatenate(
-                    [[c, weights[0]], newest_first, first * self.errors[:, 0], self.errors[:, i], [first, last]]
-                )
-            )
-        return np.array(rows)
 
     def polynomial(self, h: Array, K: Array) -> Array:
         """Coefficients (S, 3 + d, m) for `between` of S steps of lengths h (S,), from all stages K (S, s + 1 + r, m)."""

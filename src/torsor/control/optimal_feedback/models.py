@@ -89,6 +89,11 @@ def scale_of(by_force: Array, inverse_mass: Array, h: float) -> Array:
     return np.where(own > 0.0, own, h) / np.maximum(np.trace(inverse_mass, axis1=-2, axis2=-1).max(axis=-1), 1e-300)
 
 
+def trace_of(A: Array) -> Array:
+    """The sum of the diagonal of one matrix."""
+    return A[range(A.shape[-1]), range(A.shape[-1])].sum()
+
+
 def every(x: Array) -> bool:
     """Whether all are true: of one problem, without a loop of NumPy's."""
     return bool(x.item() if x.size == 1 else x.all())

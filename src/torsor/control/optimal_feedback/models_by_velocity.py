@@ -5,6 +5,7 @@ As long as no limit is reached and nothing has to be regularised, the recursion 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
@@ -15,7 +16,17 @@ from torsor.compiler.scan import Scan
 from torsor.compiler.simplify import Level
 from torsor.compiler.trace import trace
 from torsor.control.optimal_feedback.costs import Cost
-from torsor.control.optimal_feedback.models import Arrays, Shapes, at_a_step, every, loop, scale_of, some, steeper
+from torsor.control.optimal_feedback.models import (
+    Arrays,
+    Shapes,
+    at_a_step,
+    every,
+    loop,
+    scale_of,
+    some,
+    steeper,
+    trace_of,
+)
 from torsor.control.optimal_feedback.riccati_by_velocity import eliminated, in_forces, triangle, within_limits
 from torsor.control.optimal_feedback.steps_by_velocity import (
     costate,
@@ -194,13 +205,39 @@ def _in_forces(n: int) -> Kernel:
 
 @lru_cache(maxsize=32)
 def _within(n: int, limited: bool, closed: bool) -> Scan:
+    state: Shapes = {"V": (2 * n, 2 * n), "p": (2 * n,), "first": (), "second": (), "least": ()}
+    inputs: Shapes = _quadratic(n, closed) | {"B": (n, n), "T": (n, 3 * n), "tau": (n,)}
+    constants: Shapes = {"lower": (n,), "upper": (n,), "mu": (), "h": ()}
+    before = before_by_velocity(limited)
+    return loop(f"Riccati recursion of {n} freedoms by velocity", before, state, inputs, constants, backward=True)
+
+
+def before_by_velocity(limited: bool) -> Callable[..., Arrays]:
+    """A step backward within limits of the forces."""
+
     def before(
         B: Array, T: Array, tau: Array, lower: Array, upper: Array, gap: Array | None = None, **given: Array
     ) -> dict[str, Array]:
         bounds = {"lower": lower - tau, "upper": upper - tau} if limited else {"lower": None, "upper": None}
         return within_limits(**given, gap=gap, **bounds, F_v=velocity_after(B, T))._asdict()
 
-    state: Shapes = {"V": (2 * n, 2 * n), "p": (2 * n,), "first": (), "second": (), "least": ()}
-    inputs: Shapes = _quadratic(n, closed) | {"B": (n, n), "T": (n, 3 * n), "tau": (n,)}
-    constants: Shapes = {"lower": (n,), "upper": (n,), "mu": (), "h": ()}
-    return loop(f"Riccati recursion of {n} freedoms by velocity", before, state, inputs, constants, backward=True)
+    return before
+
+
+def expansion_by_velocity(robot: Robot, costs: Cost) -> Callable[..., Arrays]:
+    """All that `before_by_velocity` needs of a step, without second derivatives of the dynamics, and what `scale_of` asks for."""
+    inner, n = aligned(robot), robot.nv
+
+    def expand(q: Array, v: Array, tau: Array, t: Array, h: Array) -> dict[str, Array]:
+        at = near(inner, q, v, tau, h)
+        l, own = (h * costs.at(which, q=q, v=v, tau=tau, t=t) for which in ("gradient", "hessian"))
+        return {
+            "L": triangle(hessian_by_velocity(own, at.T)),
+            "l": gradient_by_velocity(l, at.T),
+            "B": at.B,
+            "T": at.T,
+            "own": trace_of(own[2 * n :, 2 * n :]),
+            "inverse_mass": trace_of(at.B) / h,
+        }
+
+    return expand

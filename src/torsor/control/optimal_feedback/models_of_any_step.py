@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
@@ -13,7 +14,7 @@ from torsor.compiler.scan import Scan
 from torsor.compiler.simplify import Level
 from torsor.compiler.trace import trace
 from torsor.control.optimal_feedback.costs import Cost
-from torsor.control.optimal_feedback.models import Arrays, Shapes, at_a_step, loop, scale_of, steeper
+from torsor.control.optimal_feedback.models import Arrays, Shapes, at_a_step, loop, scale_of, steeper, trace_of
 from torsor.control.optimal_feedback.riccati import backward
 from torsor.control.optimal_feedback.steps import step_derivative, step_hessian
 from torsor.model import Robot
@@ -101,14 +102,34 @@ def _costate(n: int, limited: bool) -> Scan:
 
 @lru_cache(maxsize=32)
 def _riccati(n: int, limited: bool) -> Scan:
-    def before(tau: Array, lower: Array, upper: Array, **given: Array) -> dict[str, Array]:
-        bounds = {"lower": lower - tau, "upper": upper - tau} if limited else {"lower": None, "upper": None}
-        return backward(**given, **bounds)._asdict()
-
     state: Shapes = {"V": (2 * n, 2 * n), "p": (2 * n,), "first": (), "second": (), "least": ()}
     inputs: Shapes = {"F": (2 * n, 3 * n), "L": (3 * n, 3 * n), "l": (3 * n,), "gap": (2 * n,), "tau": (n,)}
     constants: Shapes = {"lower": (n,), "upper": (n,), "mu": (), "h": ()}
+    before = before_any_step(limited)
     return loop(f"Riccati recursion of {n} freedoms", before, state, inputs, constants, backward=True)
+
+
+def before_any_step(limited: bool) -> Callable[..., Arrays]:
+    """A step backward within limits of the forces."""
+
+    def before(tau: Array, lower: Array, upper: Array, gap: Array | None = None, **given: Array) -> dict[str, Array]:
+        bounds = {"lower": lower - tau, "upper": upper - tau} if limited else {"lower": None, "upper": None}
+        return backward(**given, gap=gap, **bounds)._asdict()
+
+    return before
+
+
+def expansion_of_any_step(robot: Robot, costs: Cost, method: str) -> Callable[..., Arrays]:
+    """All that `before_any_step` needs of a step, without second derivatives of the dynamics, and what `scale_of` asks for."""
+    inner, n = aligned(robot), robot.nv
+
+    def expand(q: Array, v: Array, tau: Array, t: Array, h: Array) -> dict[str, Array]:
+        F = step_derivative(inner, method, q, v, tau, h)
+        l, own = (h * costs.at(which, q=q, v=v, tau=tau, t=t) for which in ("gradient", "hessian"))
+        inverse_mass = trace_of(F[n:, 2 * n :]) / h
+        return {"L": own, "l": l, "F": F, "own": trace_of(own[2 * n :, 2 * n :]), "inverse_mass": inverse_mass}
+
+    return expand
 
 
 def riccati_of(n: int) -> Scan:

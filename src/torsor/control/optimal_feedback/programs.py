@@ -51,16 +51,21 @@ def programs_of(
 ) -> Programs:
     """Trace all of it; what is compiled is kept on disk."""
     costs, ends = running_cost(robot, running), final_cost(robot, final)
-    by_velocity = method == "semi_implicit_euler" and robot.structure.has_plain_velocities
     models: Models
-    if by_velocity:
+    if is_by_velocity(robot, method):
         models = ModelsByVelocity(robot, costs, second_order, limited)
     else:
         models = ModelsOfAnyStep(robot, costs, method, second_order, limited)
     return Programs(_rollout(robot, costs, method, limited), kernel_of_final(robot, ends), models)
 
 
-def _rollout(robot: Robot, costs: Cost, method: str, limited: bool) -> Scan:
+def is_by_velocity(robot: Robot, method: str) -> bool:
+    """Whether steps are those of `riccati_by_velocity`."""
+    return method == "semi_implicit_euler" and bool(robot.structure.has_plain_velocities)
+
+
+def follower(robot: Robot, costs: Cost, method: str, limited: bool) -> Callable[..., Array]:
+    """A step along a motion with its feedback, and what is paid until then."""
     inner, n = aligned(robot), robot.nv
 
     def follow(
@@ -76,6 +81,11 @@ def _rollout(robot: Robot, costs: Cost, method: str, limited: bool) -> Scan:
         kept = length - 1.0  # how much of a gap is left open
         return {"q": _moved(robot, q_new, kept * gap[:n]), "v": v_new + kept * gap[n:], "cost": paid, "tau": tau}
 
+    return follow
+
+
+def _rollout(robot: Robot, costs: Cost, method: str, limited: bool) -> Scan:
+    n, follow = robot.nv, follower(robot, costs, method, limited)
     state: Shapes = {"q": (robot.nq,), "v": (n,), "cost": ()}
     inputs: Shapes = {"q_bar": (robot.nq,), "v_bar": (n,), "tau_bar": (n,), "feed": (n,), "gains": (n, 2 * n)}
     inputs |= {"gap": (2 * n,), "t": ()}

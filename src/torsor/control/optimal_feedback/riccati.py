@@ -49,16 +49,18 @@ class Limits(NamedTuple):
 
 
 def backward(
-    V: Array, p: Array, first: Array, second: Array, least: Array, F: Array, L: Array, l: Array, gap: Array,
+    V: Array, p: Array, first: Array, second: Array, least: Array, F: Array, L: Array, l: Array, gap: Array | None,
     lower: Array | None, upper: Array | None, mu: Array, h: Array,
 ) -> Backward:  # fmt: skip
     """One step; ``lower`` and ``upper`` (n,) bound the change of the forces, None if nothing does."""
     m = F.shape[-2]
     n = F.shape[-1] - m
-    q = l + matvec(transpose(F), p + matvec(V, gap))
+    g = p
+    if gap is not None:  # what it costs counts as well: the model is of the whole change
+        V_gap = matvec(V, gap)
+        g, first, second = p + V_gap, first + dot(gap, p), second + dot(gap, V_gap)
+    q = l + matvec(transpose(F), g)
     Q = L + looped_matmul(transpose(F), looped_matmul(V, F))
-    # What the gap costs counts as well: the model is of the whole change
-    first, second = first + dot(gap, p), second + dot(gap, matvec(V, gap))
     return least_by_forces(Q, q, first, second, least, Limits(lower, upper, mu, F[m - n :, m:] / h))
 
 
@@ -77,9 +79,11 @@ def least_by_forces(Q: Array, q: Array, first: Array, second: Array, least: Arra
         free = within.free[:, None] * transpose(within.free[:, None])
         gains = -looped_matmul(free * inverse(factors), Q_ux)
     V = Q[:m, :m] + looped_matmul(transpose(Q_ux), gains)
+    # 0 but where limits were not settled, and the change is only cut to them
+    slope = Q_u + matvec(regular, feed)
     return Backward(
         0.5 * (V + transpose(V)),
-        q[:m] + matvec(transpose(Q_ux), feed),
+        q[:m] + matvec(transpose(Q_ux), feed) + matvec(transpose(gains), slope),
         first + dot(feed, Q_u),
         second + dot(feed, matvec(regular, feed)),
         lesser(least, factors.inverses),

@@ -101,20 +101,23 @@ def _relaxations(state: Progress) -> tuple[Relaxation, ...]:
     return tuple(one for _, one in sorted(found, key=lambda pair: -pair[0])[:MOST])
 
 
+def free_directions(state: Progress) -> Array:
+    """An orthonormal basis (count, k) of what the pressed limits leave free, to first order."""
+    problem, p = state.problem, state.point
+    scaled = np.abs(state.multipliers * problem.scale)
+    node, column = np.nonzero((scaled > PRESSED) | (problem.lower == problem.upper))
+    if not len(node):
+        return np.eye(problem.count)
+    _, sizes, directions = np.linalg.svd(problem.rows(p, node, column))
+    rank = int((sizes > 1e-9 * sizes.max(initial=1e-300)).sum())
+    return np.asarray(directions[rank:].T)
+
+
 def _is_minimum(state: Progress) -> bool:
     """Whether the Hessian of the Lagrangian is positive definite along what the pressed limits leave free."""
-    problem, p = state.problem, state.point
-    H = problem.model(p, state.multipliers).H
-    scaled = np.abs(state.multipliers * problem.scale)
-    pressed = (scaled > PRESSED) | (problem.lower == problem.upper)
-    node, column = np.nonzero(pressed)
-    free = np.eye(len(H))
-    if len(node):
-        A = problem.rows(p, node, column)
-        _, sizes, directions = np.linalg.svd(A)
-        rank = int((sizes > 1e-9 * sizes.max(initial=1e-300)).sum())
-        free = directions[rank:].T
+    free = free_directions(state)
     if not free.shape[1]:
         return True
+    H = state.problem.model(state.point, state.multipliers).H
     values = np.linalg.eigvalsh(free.T @ H @ free)
     return bool(values[0] > FLAT * max(abs(values[-1]), 1e-300))

@@ -144,13 +144,17 @@ def solve_many(task: Any, solve: Solve, robot: Robot, begins: Array | None, ends
     for k, (q0, q1) in enumerate(problems):
         if found[k] is None:
             found[k] = replace(solve(task.ended, q0, q1), interrupted=True)
-    reports = tuple(_of(robot, report) for report in found if report is not None)
+    reports = tuple(
+        _of(robot, report, (task, *problem))
+        for report, problem in zip(found, problems, strict=True)
+        if report is not None
+    )
     return OptimalMotions(robot, batch, reports)
 
 
-def _of(robot: Robot, report: OptimalMotion) -> OptimalMotion:
-    """The report with the caller's own robot: that of another process is equal, and another object."""
-    return replace(report, robot=robot, motion=replace(report.motion, robot=robot))
+def _of(robot: Robot, report: OptimalMotion, asked: tuple[Any, ...]) -> OptimalMotion:
+    """The report with the caller's own robot and problem: those of another process are equal, and other objects."""
+    return replace(report, robot=robot, motion=replace(report.motion, robot=robot), asked=asked)
 
 
 def _message(what: Any) -> bytes | None:

@@ -23,7 +23,9 @@ WORKSPACE = (
 )  # fmt: skip
 DONE, CONTRADICTION, UNFINISHED = 0, 1, 2
 DEPENDENT = 1e-7  # part of a row that others do not have, below which it depends on them
-KEPT = 1e-9  # by so much, in units of the scales, a row may be passed
+KEPT = (
+    1e-11  # by so much, in units of the scales, a row may be passed: less than the merit of the last steps can notice
+)
 DEAREST = 1e8  # a limit that costs more contradicts others
 LEAST_SHARE = 1e-12
 _WIDTH = 8 * LANES  # bytes of a group

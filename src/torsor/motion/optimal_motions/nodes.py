@@ -30,7 +30,7 @@ class Nodes(NamedTuple):
 
     @classmethod
     def of(cls, spline: Spline, orders: int, more: Array) -> Nodes:
-        """Those of integrals and ``more`` (k,)."""
+        """The nodes of integrals over the pieces of a spline, and ``more`` places (k,) where there are only constraints."""
         s, weights = spline.nodes()
         more = np.setdiff1d(more, s)
         order = np.argsort(np.append(s, more), kind="stable")
@@ -38,7 +38,7 @@ class Nodes(NamedTuple):
 
     @classmethod
     def at(cls, spline: Spline, orders: int, s: Array, weights: Array) -> Nodes:
-        """At s (N,)."""
+        """Nodes at places s (N,) of one's own, with their weights (N,)."""
         piece, basis = spline.at(s)
         return cls(s, weights, piece, np.ascontiguousarray(basis[:, :orders]))
 
@@ -56,22 +56,22 @@ class States:
 
     @property
     def v(self) -> Array:
-        """Velocities (N, n)."""
+        """Velocities v at the nodes (N, n), rad/s or m/s."""
         return self.rates[:, 0]
 
     @property
     def a(self) -> Array:
-        """Accelerations (N, n)."""
+        """Accelerations a at the nodes (N, n), rad/s² or m/s²."""
         return self.rates[:, 1]
 
     @once
     def tau_slopes(self) -> Array:
-        """∂τ/∂(q, v, a) (N, n, 3 n)."""
+        """Derivatives ∂τ/∂(q, v, a) of joint forces side by side (N, n, 3 n), those by q along the axes of v."""
         return np.concatenate(inverse_dynamics_derivatives(self.robot, self.q, self.v, self.a), axis=-1)
 
     @once
     def J(self) -> Array | None:
-        """δξ/δz (N, orders n, orders n) of joints on groups; None where it is 1."""
+        """The matrix δξ/δz (N, orders n, orders n) of `coordinates`, for joints on groups; None where it is the unit matrix."""
         return None if self.robot.structure.has_plain_velocities else self.coordinates.jacobian(self.z)
 
     def moved(self, dz: Array) -> Array:

@@ -146,6 +146,16 @@ class Problem:
 
     def model(self, p: Point, multipliers: Array) -> Model:
         """Derivatives of the cost and of the Lagrangian, with multipliers (N, M)."""
+        cost_part, g, h = self.by_nodes(p, multipliers)
+        gradient, slope = self._gathered(cost_part, p), self._gathered(g, p)
+        if self.has_free_time:
+            gradient[-1] += p.cost
+            slope[-1] += p.cost
+        H = self.form(h, p)
+        return Model(gradient, slope, self._with_time(H, h, g, cost_part, p) if self.has_free_time else H)
+
+    def by_nodes(self, p: Point, multipliers: Array) -> tuple[Array, Array, Array]:
+        """Gradients of the cost and of the Lagrangian by z (N, orders, n), and the latter's Hessian (N, orders, n, orders, n)."""
         x, n = p.states, self.robot.nv
         N, slots = len(x.q), self.orders + 1
         G, H = np.zeros((N, slots, n)), np.zeros((N, slots * n, slots * n))
@@ -156,12 +166,7 @@ class Problem:
             own = multipliers[:, self.columns(k)]
             if own.any():
                 term.add(x, own, G, H)
-        g, h = x.pulled(G), x.pulled_twice(G, H).reshape(N, self.orders, n, self.orders, n)
-        gradient, slope = self._gathered(cost_part, p), self._gathered(g, p)
-        if self.has_free_time:
-            gradient[-1] += p.cost
-            slope[-1] += p.cost
-        return Model(gradient, slope, self._gathered_twice(h, g, cost_part, p))
+        return cost_part, x.pulled(G), x.pulled_twice(G, H).reshape(N, self.orders, n, self.orders, n)
 
     def rows(self, p: Point, node: Array, column: Array) -> Array:
         """Gradients (k, count) of limited numbers, each in units of its scale."""
@@ -209,9 +214,9 @@ class Problem:
         found = (self.unknowns.free.T @ total).ravel()
         return np.append(found, np.vdot(g, self._by_time(p.states))) if self.has_free_time else found
 
-    def _gathered_twice(self, h: Array, g: Array, cost_part: Array, p: Point) -> Array:
-        """The Hessian (count, count), of second derivatives by z (N, orders, n, orders, n)."""
-        N, orders, n = g.shape
+    def form(self, h: Array, p: Point) -> Array:
+        """The quadratic form of the control points that second derivatives h by z (N, orders, n, orders, n) add up to."""
+        N, orders, n = h.shape[:3]
         b, K = self._basis(p), self.spline.points
         width = DEGREE + 1
         half = b.mT @ h.reshape(N, orders, n * orders * n)  # (N, j, n orders n)
@@ -226,9 +231,7 @@ class Problem:
         near = np.einsum("lk,ljab->kjab", F, wide) if not _is_choice(F) else wide[_chosen(F)]
         near = np.einsum("ji,kjab->ikab", F, near) if not _is_choice(F) else near[:, _chosen(F)].swapaxes(0, 1)
         H = near.transpose(0, 2, 1, 3).reshape(F.shape[1] * n, -1)
-        if not self.has_free_time:
-            return 0.5 * (H + H.T)
-        return self._with_time(H, h, g, cost_part, p)
+        return np.asarray(0.5 * (H + H.T))
 
     def _with_time(self, H: Array, h: Array, g: Array, cost_part: Array, p: Point) -> Array:
         """With a row and a column of the logarithm of the duration."""
@@ -239,7 +242,7 @@ class Problem:
         border = self._gathered(hz - d * g + cost_part, p)
         corner = np.vdot(hz, dz) - np.vdot(d * g, dz) + 2.0 * np.vdot(cost_part, dz) + p.cost
         found = np.zeros((len(H) + 1, len(H) + 1))
-        found[:-1, :-1] = 0.5 * (H + H.T)
+        found[:-1, :-1] = H
         found[:-1, -1] = found[-1, :-1] = border[:-1]
         found[-1, -1] = corner
         return found

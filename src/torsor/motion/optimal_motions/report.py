@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -10,10 +10,13 @@ import numpy as np
 from torsor._once import once
 from torsor._reports import Report, in_one_line, table
 from torsor.arrays.typing import Array
+from torsor.border import explained
+from torsor.errors import ArgumentError
 from torsor.model import Robot
 from torsor.motion.tangent_motion import TangentMotion
 
 if TYPE_CHECKING:
+    from torsor.motion.optimal_motions.certificate import OptimalityReport
     from torsor.motion.trajectory import Trajectory
 
 SAMPLES = 200  # of the trajectory
@@ -124,6 +127,8 @@ class OptimalMotion(Report):
         What was done beyond what was asked for.
     history : (iterations + 1, 3) array
         Cost, violation and residual of each iterate.
+    asked : tuple or None
+        What was asked for, as the search was given it, for `certificate`.
     """
 
     robot: Robot
@@ -142,6 +147,7 @@ class OptimalMotion(Report):
     relax: tuple[Relaxation, ...]
     notes: tuple[str, ...]
     history: Array
+    asked: tuple[Any, ...] | None = field(default=None, repr=False)
 
     def __bool__(self) -> bool:
         return self.converged
@@ -155,6 +161,29 @@ class OptimalMotion(Report):
     def trajectory(self) -> Trajectory:
         """Two hundred samples and the end, with joint forces."""
         return self.motion.sample(times=np.linspace(0.0, self.duration, SAMPLES + 1))
+
+    @explained
+    def certificate(self) -> OptimalityReport:
+        """Whether it is a minimum among all motions near it, and not of its own spline alone.
+
+        The index of the second variation within the limits that hold it back, on this spline and on one of twice as many pieces,
+        where the motion is sought once more [Hes51].
+
+        Returns
+        -------
+        OptimalityReport
+            True if it is a minimum, and there is no doubt.
+        """
+        from torsor.motion.optimal_motions.certificate import certified
+
+        if self.asked is None:
+            raise ArgumentError("this report does not know its problem: ask the one that `optimal` has returned.")
+        if not self.converged:
+            raise ArgumentError(
+                "this motion is no optimum, for its search has not converged: pass more `iterations`, or other limits."
+            )
+        task, q0, q1 = self.asked
+        return certified(self.robot, task, q0, q1, self.motion)
 
     def plot(self, **options: Any) -> Any:
         """Picture of joint forces within their bands (`torsor.plot.torque_limits`).

@@ -6,7 +6,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from torsor.arrays.small_matrices import one_thread
 from torsor.arrays.typing import Array
+from torsor.motion.integration import scipy_module
 from torsor.motion.optimal_motions.findings import report_of
 from torsor.motion.optimal_motions.report import OptimalMotion
 from torsor.motion.optimal_motions.setting import Setting, problem_of, starts_of
@@ -34,6 +36,12 @@ class Search:
 
 def search(task: Search, q0: Array | None, q1: Array | None) -> OptimalMotion:
     """The best motion from q0 (nq,) to q1 (nq,)."""
+    scipy_module("linalg")  # its BLAS is there before it is asked for one thread
+    with one_thread():
+        return _searched(task, q0, q1)
+
+
+def _searched(task: Search, q0: Array | None, q1: Array | None) -> OptimalMotion:
     setting = task.setting
     problem = problem_of(setting, q0, q1)
     best: Progress | None = None

@@ -36,24 +36,27 @@ class Term(ABC):
 
     @property
     def size(self) -> int:
-        """m."""
+        """How many numbers it has at a node, m."""
         return len(self.names)
 
     @abstractmethod
     def values(self, x: States) -> Array:
-        """(N, m)."""
+        """The numbers at all nodes (N, m)."""
 
     @abstractmethod
     def changes(self, x: States, dx: Array) -> Array:
-        """To first order, (N, m), with changes (N, slots, n)."""
+        """How the numbers change (N, m), to first order, when q, v, a, … and τ change by ``dx`` (N, slots, n)."""
 
     @abstractmethod
     def rows(self, x: States, node: Array, which: Array) -> Array:
-        """Gradients (k, slots, n) of number ``which`` (k,) at ``node`` (k,)."""
+        """The gradients (k, slots, n) of the numbers ``which`` (k,) at the nodes ``node`` (k,), one for each pair."""
 
     @abstractmethod
     def add(self, x: States, weights: Array, G: Array, H: Array | None) -> None:
-        """Add derivatives of Σ weights · values (N, m) to G (N, slots, n) and H (N, slots n, slots n)."""
+        """Add the derivatives of Σ weights · values, weights (N, m), to G (N, slots, n) and H (N, slots n, slots n).
+
+        H may be None, where first derivatives are enough.
+        """
 
 
 @dataclass(eq=False)
@@ -72,23 +75,23 @@ class Bound(Term):
     places: Array | None = None
 
     def values(self, x: States) -> Array:
-        """The numbers."""
+        """What of the slot is limited, at all nodes (N, m)."""
         if self.slot == 0:
             return x.q[:, self.entries]
         return x.tau[:, self.which] if self.slot == TAU else x.rates[:, self.slot - 1, self.which]
 
     def changes(self, x: States, dx: Array) -> Array:
-        """Their changes."""
+        """The changes of the same entries of the slot."""
         return dx[:, self.slot, self.which]
 
     def rows(self, x: States, node: Array, which: Array) -> Array:
-        """Unit vectors."""
+        """Unit vectors: each number is an entry of its slot. Those of q are, to first order, the freedoms that move them."""
         found = np.zeros((len(node), x.orders + 1, x.robot.nv))
         found[np.arange(len(node)), self.slot, self.which[which]] = 1.0
         return found
 
     def add(self, x: States, weights: Array, G: Array, H: Array | None) -> None:
-        """They are linear."""
+        """Weights go to the slot as they are; the numbers are linear, so there is no second derivative."""
         G[:, self.slot, self.which] += weights
 
 
@@ -106,26 +109,26 @@ class Power(Term):
 
     @property
     def units(self) -> tuple[str, ...]:  # type: ignore[override]
-        """W."""
+        """Powers are in watts."""
         return ("W",) * len(self.names)
 
     def values(self, x: States) -> Array:
-        """τ_i v_i."""
+        """The powers τ_i v_i at all nodes (N, m)."""
         return x.tau[:, self.which] * x.v[:, self.which]
 
     def changes(self, x: States, dx: Array) -> Array:
-        """τ_i δv_i + v_i δτ_i."""
+        """By the product rule, τ_i δv_i + v_i δτ_i."""
         i = self.which
         return x.tau[:, i] * dx[:, VELOCITY, i] + x.v[:, i] * dx[:, TAU, i]
 
     def rows(self, x: States, node: Array, which: Array) -> Array:
-        """(0, τ_i, 0, v_i)."""
+        """By velocities the gradient is τ_i, by joint forces v_i, by all else zero."""
         found, i, k = np.zeros((len(node), x.orders + 1, x.robot.nv)), self.which[which], np.arange(len(node))
         found[k, VELOCITY, i], found[k, TAU, i] = x.tau[node, i], x.v[node, i]
         return found
 
     def add(self, x: States, weights: Array, G: Array, H: Array | None) -> None:
-        """Bilinear in v and τ."""
+        """A power is bilinear in v and τ: of the second derivatives those by v_i and τ_i are 1."""
         i, n = self.which, x.robot.nv
         G[:, VELOCITY, i] += weights * x.tau[:, i]
         G[:, TAU, i] += weights * x.v[:, i]
@@ -148,22 +151,22 @@ class Squares(Term):
         return x.tau if self.slot == TAU else x.rates[:, self.slot - 1]
 
     def values(self, x: States) -> Array:
-        """(N, 1)."""
+        """The sum of squares at all nodes (N, 1)."""
         found = self._values(x)
         return ((found * found) @ self.factors)[:, None]
 
     def changes(self, x: States, dx: Array) -> Array:
-        """2 Σ w_i x_i δx_i."""
+        """The change of the sum, 2 Σ w_i x_i δx_i."""
         return 2.0 * ((self._values(x) * dx[:, self.slot]) @ self.factors)[:, None]
 
     def rows(self, x: States, node: Array, which: Array) -> Array:
-        """2 w_i x_i."""
+        """The gradient by the slot, 2 w_i x_i."""
         found = np.zeros((len(node), x.orders + 1, x.robot.nv))
         found[:, self.slot] = 2.0 * self.factors * self._values(x)[node]
         return found
 
     def add(self, x: States, weights: Array, G: Array, H: Array | None) -> None:
-        """Its Hessian is diagonal."""
+        """The gradient 2 w_i x_i, and a Hessian that is diagonal, 2 w_i."""
         n = x.robot.nv
         G[:, self.slot] += 2.0 * weights * self.factors * self._values(x)
         if H is not None:
@@ -177,19 +180,19 @@ class Constant(Term):
     kind, names, units = "time", ("",), ("s",)
 
     def values(self, x: States) -> Array:
-        """Ones (N, 1)."""
+        """Ones at all nodes (N, 1)."""
         return np.ones((len(x.q), 1))
 
     def changes(self, x: States, dx: Array) -> Array:
-        """Nothing changes it."""
+        """It does not depend on the state: nothing changes it."""
         return np.zeros((len(x.q), 1))
 
     def rows(self, x: States, node: Array, which: Array) -> Array:
-        """Zeros."""
+        """Its gradients are zero."""
         return np.zeros((len(node), x.orders + 1, x.robot.nv))
 
     def add(self, x: States, weights: Array, G: Array, H: Array | None) -> None:
-        """It has no derivatives."""
+        """It has no derivatives, so there is nothing to add."""
 
 
 def units_of(robot_units: Sequence[str], rate: str) -> tuple[str, ...]:

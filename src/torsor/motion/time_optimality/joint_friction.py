@@ -26,14 +26,19 @@ class Friction(NamedTuple):
     most: Array
 
 
+def depends_on_speed(robot: Robot) -> bool:
+    """Whether the friction of moving joints depends on how fast they are."""
+    p = robot.parameters
+    return bool(np.any(p.viscous_friction) or (robot.structure.coulomb_width > 0.0 and np.any(p.coulomb_friction)))
+
+
 class JointFriction:
     """Friction of a robot's joints along a path with first derivatives (B, 2 N + 1, nv)."""
 
     def __init__(self, robot: Robot, first: Array) -> None:
         viscous = np.asarray(robot.parameters.viscous_friction, float)
         self.coulomb, self.width = np.asarray(robot.parameters.coulomb_friction, float), robot.structure.coulomb_width
-        self.is_there = bool(np.any(viscous) or np.any(self.coulomb))
-        self.depends_on_speed = bool(np.any(viscous) or (self.width > 0.0 and np.any(self.coulomb)))
+        self.is_there, self.depends_on_speed = bool(np.any(viscous) or np.any(self.coulomb)), depends_on_speed(robot)
         if not self.is_there:
             return
         self.first, self.viscous = first, viscous * first

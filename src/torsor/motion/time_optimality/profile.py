@@ -21,6 +21,7 @@ from torsor.motion.time_optimality.speeds import at_points
 TOLERANCE = 1e-4  # part of a limit by which it may be left between points
 SETTLED = 1e-7  # part of the duration that tangents of friction may still change
 MOST_PASSES = 20
+SLOWER = 0.1  # part of ṡ² about which friction is linear next where a tangent leaves no motion
 FIRST_PASSES = 3  # in which tangents of friction settle, before bounds are drawn in
 
 
@@ -29,8 +30,8 @@ class Profile:
     """What was found: ``x`` = ṡ² (B, N + 1), NaN for paths that cannot be followed.
 
     ``duration`` (B,) is how long it takes, s, ``ceilings`` (B, N + 1) the maximum velocity curve, ``sets`` the controllable sets,
-    ``excess`` (B,) the largest part of a limit by which it is left between points, ``can_rest`` whether the limits allow for rest
-    anywhere on all paths.
+    ``excess`` (B,) the largest part of a limit by which it is left between points, ``settled`` (B,) whether nothing was left to
+    be done, ``can_rest`` whether the limits allow for rest anywhere on all paths.
     """
 
     x: Array
@@ -38,6 +39,7 @@ class Profile:
     ceilings: Array
     sets: Sets
     excess: Array
+    settled: Array
     passes: int
     can_rest: bool
 
@@ -51,6 +53,7 @@ class Profile:
             np.where(column, self.ceilings, other.ceilings),
             sets,
             np.where(chosen, self.excess, other.excess),
+            np.where(chosen, self.settled, other.settled),
             other.passes,
             other.can_rest,
         )
@@ -64,6 +67,7 @@ class Profile:
             ceilings=self.ceilings[some],
             sets=Sets(*(y[some] for y in self.sets)),
             excess=self.excess[some],
+            settled=self.settled[some],
         )
 
     @classmethod
@@ -77,6 +81,7 @@ class Profile:
             np.concatenate([part.ceilings for part in parts]),
             Sets(*(np.concatenate(x) for x in zip(*(part.sets for part in parts), strict=True))),
             np.concatenate([part.excess for part in parts]),
+            np.concatenate([part.settled for part in parts]),
             max(part.passes for part in parts),
             all(part.can_rest for part in parts),
         )
@@ -100,13 +105,13 @@ def fastest_profile(robot: Robot, path: Derivatives, grid: Grid, limits: JointLi
         found = _passes(rows.about(x, margin, grid), grid, speeds, ends)
         before, took = took, found.duration
         feasible = ~np.isnan(took)
-        x = np.where(feasible[:, None], found.x, speeds)
-        beyond = excess(rows.at(with_middles(x)), grid, x, rows.scale)
+        x, again = _linear_about(rows, x, found.x, speeds)
+        beyond = excess(rows.at(with_middles(x)), grid, x, rows.scale, sudden=rows.friction.depends_on_speed)
         worst = np.maximum(beyond.below, beyond.above).max(axis=(1, 2), initial=0.0)
         found = replace(found, excess=np.where(feasible, worst, 0.0), passes=passes)
         kept = found if kept is None else kept.where(done, found)  # those that are done do not wait for the others
         settled = np.abs(took - before) <= SETTLED * took if rows.friction.depends_on_speed else True
-        done |= ~feasible | (settled & (worst <= TOLERANCE))
+        done |= ~again & (~feasible | (settled & (worst <= TOLERANCE)))
         if np.all(done):
             break
         if not rows.friction.depends_on_speed or passes > FIRST_PASSES:
@@ -118,7 +123,18 @@ def fastest_profile(robot: Robot, path: Derivatives, grid: Grid, limits: JointLi
                 )
             )
     assert kept is not None
-    return kept
+    return replace(kept, settled=done)
+
+
+def _linear_about(rows: Rows, before: Array | None, found: Array, speeds: Array) -> tuple[Array, Array]:
+    """ṡ² (B, N + 1) about which friction is linear next, and which paths must be followed again for that (B,)."""
+    feasible = ~np.isnan(found[:, 0])
+    if not rows.friction.depends_on_speed:
+        return np.where(feasible[:, None], found, speeds), np.zeros(len(found), bool)
+    if before is None:
+        return np.where(feasible[:, None], np.minimum(found, rows.lasting()), speeds), feasible
+    # A tangent about too fast a motion has friction at rest: it says nothing of slower ones
+    return np.where(feasible[:, None], found, SLOWER * before), ~feasible
 
 
 def _passes(limits: Limits, grid: Grid, speeds: Array, ends: Ends) -> Profile:
@@ -139,4 +155,4 @@ def _passes(limits: Limits, grid: Grid, speeds: Array, ends: Ends) -> Profile:
     x = np.where(feasible[:, None], x, np.nan)
     whole = np.concatenate([ceilings, speeds[:, count : count + 1]], axis=1)
     took = np.cumsum(times_of_intervals(x, grid.points, halts), axis=-1)[:, -1]  # added up as the motion does
-    return Profile(x, took, whole, sets, np.zeros(len(start)), 1, can_rest)
+    return Profile(x, took, whole, sets, np.zeros(len(start)), feasible, 1, can_rest)

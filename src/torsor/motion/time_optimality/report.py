@@ -70,8 +70,8 @@ class TimeOptimalMotion(Report):
     excess : (...) array
         The largest part of a limit of force, acceleration or jerk by which it is left anywhere.
     settled : (...) array
-        Whether the search for the least time has come to its end; with a limit of jerk it is stopped after 100 steps, at a motion
-        that keeps all limits.
+        Whether the search for the least time has come to its end. It is stopped after 20 passes over friction that depends on
+        speed, and after 100 steps with a limit of jerk, at a motion that keeps limits to within ``excess``.
     obstacles : dict
         For the numbers of paths that cannot be followed (0 for one path), the `Obstacle`.
     """
@@ -100,7 +100,7 @@ class TimeOptimalMotion(Report):
             return x.reshape((*path.batch, *x.shape[1:]))
 
         rate, most = np.sqrt(shaped(found.x)), np.sqrt(np.maximum(shaped(found.ceilings), 0.0))
-        took, excess, settled = shaped(found.duration), shaped(found.excess), np.ones(path.batch, bool)
+        took, excess, settled = (shaped(x) for x in (found.duration, found.excess, found.settled))
         return cls(path.robot, took, grid.points, rate, most, excess, settled, obstacles, path, limits, shaped(halts))
 
     def with_jerk(self, jerk: Array, found: Smooth) -> TimeOptimalMotion:
@@ -175,7 +175,7 @@ class TimeOptimalMotion(Report):
             )
         if not np.all(self.settled):
             lines.append(
-                "The search for the least time was stopped early: the motion keeps all limits, but a faster one may."
+                "The search for the least time was stopped early: there may be a faster motion within the limits."
             )
         told = [one for one in self.active if one.s[1] - one.s[0] > SHORT]
         if told:

@@ -28,7 +28,7 @@ FARTHEST = 0.25  # rad or m: how far a joint may go in an interval
 QUINTIC, IN_A_PIECE = 6, 3  # coefficients, and intervals at least in a piece of a path in polynomials
 PARTS = 4  # that an interval is cut into
 SHORTEST = 1e-7  # of s: what is shorter is a corner, or a jump of q'', on whose sides the path is seen
-MORE_PLACES = 8  # of an interval, where it stays too long
+MORE_PLACES = 8  # of an interval, where three may not tell enough
 MOST = 20  # times as many intervals as were asked for, beside a thousand
 
 
@@ -69,17 +69,18 @@ def finer(grid: Grid, seen: Array, intervals: int) -> Grid | None:
 
 
 def measured_excess(robot: Robot, path: Path, grid: Grid, x: Array, limits: JointLimits) -> Array:
-    """The largest part of a limit by which motions with x = ṡ² (B, N + 1) leave it at some more places of each interval (B,)."""
-    theta = (np.arange(MORE_PLACES) + 0.5) / MORE_PLACES
-    whole = grid.spacing > SHORTEST
-    s = (grid.points[:-1, None] + grid.spacing[:, None] * theta)[whole].ravel()
-    rise = np.diff(x, axis=1)
-    square = (x[:, :-1, None] + rise[..., None] * theta)[:, whole].reshape(len(x), -1, 1)
-    u = np.repeat((rise / (2.0 * grid.spacing))[:, whole], MORE_PLACES, axis=1)[..., None]
-    q, first, second = (np.asarray(y, float).reshape(len(x), len(s), -1) for y in path.at(s)[:3])
+    """By which part of a limit motions with x = ṡ² (B, N + 1) leave it at most at some more places of each interval (B, N)."""
+    theta, whole = (np.arange(MORE_PLACES) + 0.5) / MORE_PLACES, np.flatnonzero(grid.spacing > SHORTEST)
+    shape = (len(x), len(whole), MORE_PLACES)
+    s = grid.points[whole, None] + grid.spacing[whole, None] * theta
+    rise = np.diff(x, axis=1)[:, whole, None]
+    square = (x[:, whole, None] + rise * theta)[..., None]
+    u = (rise / (2.0 * grid.spacing[whole, None]))[..., None]
+    q, first, second = (np.asarray(y, float).reshape(*shape, np.shape(y)[-1]) for y in path.at(s.ravel())[:3])
     v, a = first * np.sqrt(square), second * square + first * u
     parts = [np.abs(v) / limits.velocity, np.abs(a) / limits.acceleration]
     if np.any(np.isfinite(limits.effort)):
         parts.append(np.abs(inverse_dynamics(robot, q, v, a)) / limits.effort)
-    found: Array = np.max([np.nan_to_num(part).max(axis=(1, 2), initial=0.0) for part in parts], axis=0) - 1.0
+    found = np.full((len(x), len(grid.spacing)), -1.0)
+    found[:, whole] = np.max([np.nan_to_num(part).max(axis=(2, 3), initial=0.0) for part in parts], axis=0) - 1.0
     return found

@@ -14,6 +14,8 @@ from torsor.motion.time_optimality.intervals import Grid, Limits, at_places
 from torsor.motion.time_optimality.joint_friction import Friction, JointFriction, spread_over_intervals
 from torsor.motion.time_optimality.speeds import FASTEST
 
+DRAWN_IN = 0.5  # part of what is left at rest by which a limit is drawn in at most
+
 
 class JointLimits(NamedTuple):
     """Bounds of the joints' velocities, accelerations and forces (nv,), infinite where there are none."""
@@ -65,9 +67,24 @@ class Rows:
         if isinstance(margin.above, float):
             return limits
         rows = limits.rows.copy()
-        rows[:, :, 2] += _at_all_places(margin.below, grid)
-        rows[:, :, 3] -= _at_all_places(margin.above, grid)
+        for k, sign, own in ((2, 1.0, margin.below), (3, -1.0, margin.above)):
+            left = -sign * rows[:, :, k]  # at rest, of which some stays
+            less = _at_all_places(own, grid)
+            rows[:, :, k] += sign * np.where(left > 0.0, np.minimum(less, DRAWN_IN * left), less)
         return Limits(rows)
+
+    def lasting(self) -> Array:
+        """The largest ṡ² (B, N + 1) at which viscous friction does not take all that gravity and Coulomb friction leave."""
+        points = self.path.first.shape[1] // 2 + 1
+        if self._forces is None or not self.friction.is_there:
+            return np.full((len(self.path.first), points), FASTEST)
+        rows = self._with(self.friction.tangent(None)).rows[:, :points, 2:, : int(np.sum(self.forces))]
+        left = np.minimum(-rows[:, :, 0], rows[:, :, 1])
+        drag = np.abs(self._of(self.forces, self.friction.viscous[:, :points]))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            each = np.where((left > 0.0) & (drag > 0.0), (left / drag) ** 2, FASTEST)
+        found: Array = np.minimum(each.min(axis=-1, initial=FASTEST), FASTEST)
+        return found
 
     def at(self, x: Array) -> Limits:
         """Rows with the friction at x (B, 2 N + 1) itself."""

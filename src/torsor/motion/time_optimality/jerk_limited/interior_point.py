@@ -21,6 +21,7 @@ MOST_STEPS = 100
 GAP = 1e-4  # part of the time that multipliers say may be missing to the least at the end
 CENTRED = 0.3  # the residual of the gradient, beside the gap, from which on the gap is made smaller
 SMALLER = 0.2
+MOST_HALVINGS = 30
 SETTLED = 1e-3  # residual at the end, part of the time
 CLOSEST = 0.01  # part of a slack that a step leaves
 FIRST = 0.5  # of the largest even speed: where the method begins
@@ -80,15 +81,27 @@ def _moved(places: Places, c: Array, z: Array, d: Array, mu: Array, done: Array)
         most = step[name].reshape(batch, count).max(axis=1)
         lengths.append(np.where(done, 0.0, np.minimum(1.0, (1.0 - CLOSEST) / np.maximum(most, 1e-300))))
     primal, dual = lengths
-    if places.sizes.friction:  # its slacks are not convex
-        for _ in range(30):
-            after = _at_places(c + primal[:, None] * d)
-            left = left_kernel(places.sizes)(local, after, *given).reshape(batch, count).min(axis=1)
-            short = left < 0.5 * CLOSEST
-            if not np.any(short):
-                break
-            primal = np.where(short, 0.5 * primal, primal)
+    before = _lowest(places, c)
+    for _ in range(MOST_HALVINGS):
+        after = c + primal[:, None] * d
+        short = np.any(_lowest(places, after) < 0.5 * CLOSEST * before, axis=1)
+        if places.sizes.friction:  # its slacks are not convex
+            left = left_kernel(places.sizes)(local, _at_places(after), *given).reshape(batch, count).min(axis=1)
+            short |= left < 0.5 * CLOSEST
+        if not np.any(short):
+            break
+        primal = np.where(short, 0.5 * primal, primal)
     return c + primal[:, None] * d, z + np.repeat(dual, count)[:, None] * step["multipliers"]
+
+
+def _lowest(places: Places, c: Array) -> Array:
+    """The smallest y in each interval (B, N), which may be between its places."""
+    y = np.sum(places.given["basis"][:, 0] * _at_places(c), axis=-1).reshape(places.batch, -1, 3)
+    left, middle, right = y[..., 0], y[..., 1], y[..., 2]
+    bend, slope = left - 2.0 * middle + right, 0.5 * (right - left)
+    within = np.abs(slope) < bend
+    vertex: Array = middle - slope * slope / (2.0 * np.where(within, bend, 1.0))
+    return np.where(within, vertex, np.minimum(left, right))
 
 
 def _at_places(c: Array) -> Array:
