@@ -50,7 +50,7 @@ def programs(extent, setting):
 
 @pytest.fixture(scope="module")
 def here():
-    return programs("some", {})
+    return programs("most", {})
 
 
 def test_this_processor_can_stand_in_for_others():
@@ -58,10 +58,12 @@ def test_this_processor_can_stand_in_for_others():
     assert len(SETTINGS) + 1 >= 3
 
 
-@pytest.mark.parametrize("name", SETTINGS)
+# What is not the oldest of its kind, which TOGETHER has; `make soak` has every setting by itself, with every function.
+@pytest.mark.parametrize("name", [name for name, setting in SETTINGS.items() if not setting.items() <= TOGETHER.items()])
 def test_programs_are_the_same_as_on_other_machines(name, here):
-    assert programs("some", SETTINGS[name]) == here
+    there = programs("some", SETTINGS[name])
+    assert len(there) > 100 and [line for line in there if line not in here] == []
 
 
-def test_functions_of_every_robot_of_the_zoo_have_the_same_programs_where_all_settings_differ():
-    assert programs("most", TOGETHER) == programs("most", {})
+def test_functions_of_every_robot_of_the_zoo_have_the_same_programs_where_all_settings_differ(here):
+    assert programs("most", TOGETHER) == here

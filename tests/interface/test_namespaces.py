@@ -162,5 +162,5 @@ def test_no_repr_prints_a_whole_array(place):
 
 def test_arrays_of_other_libraries_are_shown_by_their_shape():
     jnp = pytest.importorskip("jax.numpy")
-    by = torsor.inverse_dynamics_derivatives(ARM, *(jnp.zeros((3, n)) for n in (ARM.nq, ARM.nv, ARM.nv)))
-    assert f"q=<array (3, {ARM.nv}, {ARM.nv}) of jax>" in repr(by)
+    by = torsor.inverse_dynamics_derivatives(torsor.robots.planar2r(), *(jnp.zeros((3, 2)) for _ in range(3)))
+    assert "q=<array (3, 2, 2) of jax>" in repr(by)
