@@ -441,18 +441,18 @@ def test_an_unstable_law_says_where_and_keeps_what_there_is(compiled):
         return 500.0 * v
 
     with pytest.raises(SimulationDiverged) as caught:
-        torsor.simulate(ARM, Q, V, duration=5.0, dt=DT, controller=wild)
+        torsor.simulate(ARM, Q, V, duration=0.5, dt=DT, controller=wild)
     run, text = caught.value.trajectory, str(caught.value)
-    assert 1 < len(run) < 500 and np.all(np.isfinite(run.q)) and np.all(np.isfinite(run.v)) and run.interrupted
+    assert 1 < len(run) < 50 and np.all(np.isfinite(run.q)) and np.all(np.isfinite(run.v)) and run.interrupted
     assert f"after {run.time[-1]:.6g} s, first in joint" in text and "smaller `dt`" in text and "gains" in text
     # Velocities are finite a step longer than accelerations, which are of their squares: such samples are left out.
     with pytest.raises(SimulationDiverged) as caught:
-        torsor.simulate(ARM, Q, 1e120 * V, duration=5.0, dt=DT, controller=wild)
+        torsor.simulate(ARM, Q, 1e120 * V, duration=0.5, dt=DT, controller=wild)
     run = caught.value.trajectory
     assert all(np.all(np.isfinite(x)) for x in (run.v, run.a, run.tau))
     batch = np.stack([0 * V, V])
     with pytest.raises(SimulationDiverged, match="trajectory 1 grew"):
-        torsor.simulate(ARM.with_gravity((0, 0, 0)), np.stack([Q, Q]), batch, duration=5.0, dt=DT, controller=wild)
+        torsor.simulate(ARM.with_gravity((0, 0, 0)), np.stack([Q, Q]), batch, duration=0.5, dt=DT, controller=wild)
 
 
 @BOTH

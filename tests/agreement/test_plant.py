@@ -11,6 +11,7 @@ import pytest
 import torsor
 from torsor.simulation import Event, Stops
 
+pytestmark = pytest.mark.compiled  # as users run them; `test_plant_corners.py` has the plant in NumPy, too
 G = 9.81
 
 
@@ -211,8 +212,14 @@ def test_a_start_beyond_a_stop_moves_the_stop_there():
     np.testing.assert_allclose(back.q[-1], 0.2, atol=1e-14)
 
 
-def test_two_joints_meet_their_stops_at_once():
+@pytest.mark.parametrize("backend", ["compiled", "numpy"])
+def test_two_joints_meet_their_stops_at_once(backend):
     robot = chain(gravity=G, first={"lower": 0.0}, second={"lower": 0.0})
+    with torsor.backend(backend):
+        the_stops_are_met_at_once(robot)
+
+
+def the_stops_are_met_at_once(robot: torsor.Robot) -> None:
     run = torsor.simulate(robot, [0.2, 0.2], [0.0, 0.0], duration=0.4, dt=0.01)
     land = np.sqrt(0.4 / G)  # the first lands, and the second still falls by 0.2 from then on at that speed
     fall = 0.2 - G * land * (run.time - land) - 0.5 * G * (run.time - land) ** 2
@@ -238,7 +245,6 @@ def test_an_impact_passes_through_a_chain():
     assert knocked.audit().residual < 1e-12
 
 
-@pytest.mark.compiled
 def test_stops_with_free_and_spherical_joints_in_the_tree():
     """A floating base keeps its momentum whatever the stops do."""
     body = torsor.Inertia.box((0.3, 0.2, 0.1), mass=2.0)
@@ -301,7 +307,6 @@ def test_a_soft_stop_is_a_damped_oscillator_while_it_pushes():
 # Audit, drives, limits
 
 
-@pytest.mark.compiled
 def test_the_audit_closes_with_everything_that_acts():
     """Drives, wrenches, viscous and Coulomb friction, stops: nothing is lost but what is told."""
     robot = torsor.robots.random_tree(3, seed=11, kinds=("revolute", "prismatic"), serial=True)

@@ -228,6 +228,7 @@ def test_impacts_move_with_the_start_and_are_told(method, restitution):
     assert f"{change.time:.6g} s" in found.notes[0] and "changes of mode: 1" in repr(found)
 
 
+@pytest.mark.compiled
 def test_soft_stops_and_drives_at_their_limits():
     tau = np.tile([1.0, 0.0], (40, 1))
     soft, time = (
@@ -244,6 +245,7 @@ def test_soft_stops_and_drives_at_their_limits():
     assert np.all(found.B[0, :, 0] == 0.0)
 
 
+@pytest.mark.compiled
 def test_stick_and_slip_over_many_changes():
     """Friction holds and lets go sixteen times; the moments at which it does depend on its size, too."""
     k = np.arange(60)
