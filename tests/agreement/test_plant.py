@@ -11,7 +11,7 @@ import pytest
 import torsor
 from torsor.simulation import Event, Stops
 
-pytestmark = pytest.mark.compiled  # as users run them; `test_plant_corners.py` has the plant in NumPy, too
+pytestmark = pytest.mark.compiled  # as users run them; `test_random_plants.py` has plants in NumPy
 G = 9.81
 
 
