@@ -98,9 +98,10 @@ class States:
         N, slots, n = G.shape
         near, three = (slots - 1) * n, 3 * n
         D, found = self.tau_slopes, H[:, :near, :near].copy()
-        mixed = np.matmul(H[:, :near, near:], D)
-        found[:, :, :three] += mixed
-        found[:, :three, :] += mixed.mT
+        if H[:, :near, near:].any():  # of powers, and of functions of τ and something else
+            mixed = np.matmul(H[:, :near, near:], D)
+            found[:, :, :three] += mixed
+            found[:, :three, :] += mixed.mT
         found[:, :three, :three] += D.mT @ (H[:, near:, near:] @ D)
         h = inverse_dynamics_hessian(self.robot, self.q, self.v, self.a, G[:, TAU])
         q, v, a = slice(0, n), slice(n, 2 * n), slice(2 * n, three)

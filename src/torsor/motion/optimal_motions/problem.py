@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from torsor._once import once
 from torsor.arrays.typing import Array
 from torsor.model import Robot
 from torsor.motion.optimal_motions.nodes import Nodes, States
@@ -20,7 +21,8 @@ from torsor.motion.optimal_motions.splines import DEGREE, Spline
 from torsor.motion.optimal_motions.terms import Term
 
 
-class Unknowns(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Unknowns:
     """Control points P (K, n) = fixed + free · Y, with Y (k, n) unknown; what the ends of a motion leave free."""
 
     free: Array
@@ -30,6 +32,16 @@ class Unknowns(NamedTuple):
         """P (K, n) of y (k n,) or more."""
         n = self.fixed.shape[1]
         return self.fixed + self.free @ y[: self.free.shape[1] * n].reshape(-1, n)
+
+    def pulled(self, gradients: Array) -> Array:
+        """Gradients (..., k, n) by Y of what has gradients (..., K, n) by the control points."""
+        return gradients[..., self._chosen, :] if self._chosen is not None else self.free.T @ gradients
+
+    @once
+    def _chosen(self) -> Array | None:
+        """Which control points the unknowns are, if they are no sums of them."""
+        choice = np.all(self.free.sum(axis=0) == 1.0) and np.all((self.free == 0.0) | (self.free == 1.0))
+        return np.argmax(self.free, axis=0) if choice else None
 
 
 @dataclass(eq=False)
@@ -181,7 +193,7 @@ class Problem:
         wide = np.zeros((len(node), K, n))
         places = self.nodes.piece[node][:, None] + np.arange(DEGREE + 1)
         wide[np.arange(len(node))[:, None], places] = b.mT @ dz
-        found = (wide.transpose(0, 2, 1) @ self.unknowns.free).transpose(0, 2, 1).reshape(len(node), -1)
+        found = self.unknowns.pulled(wide).reshape(len(node), -1)
         if not self.has_free_time:
             return found
         return np.column_stack([found, np.einsum("kdn,kdn->k", dz, self._by_time(x)[node])])
@@ -211,27 +223,43 @@ class Problem:
         total = np.zeros((self.spline.points, n))
         for piece, block in zip(np.unique(pieces).tolist(), blocks, strict=True):
             total[piece : piece + DEGREE + 1] += block
-        found = (self.unknowns.free.T @ total).ravel()
+        found = self.unknowns.pulled(total).ravel()
         return np.append(found, np.vdot(g, self._by_time(p.states))) if self.has_free_time else found
 
     def form(self, h: Array, p: Point) -> Array:
         """The quadratic form of the control points that second derivatives h by z (N, orders, n, orders, n) add up to."""
         N, orders, n = h.shape[:3]
-        b, K = self._basis(p), self.spline.points
-        width = DEGREE + 1
-        half = b.mT @ h.reshape(N, orders, n * orders * n)  # (N, j, n orders n)
-        half = half.reshape(N, width * n, orders, n).transpose(0, 2, 1, 3).reshape(N, orders, width * n * n)
-        blocks = np.add.reduceat(b.mT @ half, self._firsts(), axis=0).reshape(
-            -1, width, width, n, n
-        )  # l, j, n of j, n of l
+        K, width = self.spline.points, DEGREE + 1
+        nodes, pairs = self._pairs
+        by_time = p.duration ** -np.arange(orders, dtype=float)
+        own = h.transpose(0, 1, 3, 2, 4) * (by_time[:, None] * by_time)[:, :, None, None]
+        own = np.concatenate([own.reshape(N, orders * orders, n * n), np.zeros((1, orders * orders, n * n))])
+        pieces, most = nodes.shape
+        blocks = np.matmul(pairs, own[nodes].reshape(pieces, most * orders * orders, n * n))
+        blocks = blocks.reshape(pieces, width, width, n, n)  # of functions j and l
         wide = np.zeros((K, K, n, n))
-        for piece, block in zip(np.unique(self.nodes.piece).tolist(), blocks, strict=True):
+        for piece, block in enumerate(blocks):
             wide[piece : piece + width, piece : piece + width] += block
-        F = self.unknowns.free
-        near = np.einsum("lk,ljab->kjab", F, wide) if not _is_choice(F) else wide[_chosen(F)]
-        near = np.einsum("ji,kjab->ikab", F, near) if not _is_choice(F) else near[:, _chosen(F)].swapaxes(0, 1)
-        H = near.transpose(0, 2, 1, 3).reshape(F.shape[1] * n, -1)
+        near = self.unknowns.pulled(self.unknowns.pulled(wide.reshape(K, K, n * n)).swapaxes(0, 1))
+        k = near.shape[0]
+        H = near.reshape(k, k, n, n).transpose(1, 2, 0, 3).reshape(k * n, -1)
         return np.asarray(0.5 * (H + H.T))
+
+    @once
+    def _pairs(self) -> tuple[Array, Array]:
+        """The nodes of each piece (pieces, m), N where there are fewer, and B_j⁽ᵈ⁾ B_l⁽ᵉ⁾ there: (pieces, (j, l), m (d, e))."""
+        N, (counts, width) = (
+            len(self.nodes.s),
+            (np.bincount(self.nodes.piece, minlength=self.spline.pieces), DEGREE + 1),
+        )
+        first = np.cumsum(counts) - counts
+        place = np.arange(counts.max())
+        nodes = np.where(place < counts[:, None], first[:, None] + place, N)
+        basis = np.concatenate([self.nodes.basis, np.zeros((1, self.orders, width))])[
+            nodes
+        ]  # (pieces, m, orders, p + 1)
+        pairs = np.einsum("pmdj,pmel->pjlmde", basis, basis)
+        return nodes, np.ascontiguousarray(pairs.reshape(self.spline.pieces, width * width, -1))
 
     def _with_time(self, H: Array, h: Array, g: Array, cost_part: Array, p: Point) -> Array:
         """With a row and a column of the logarithm of the duration."""
@@ -250,12 +278,3 @@ class Problem:
     def _firsts(self) -> Array:
         """The first node of each piece."""
         return np.flatnonzero(np.diff(self.nodes.piece, prepend=-1))
-
-
-def _is_choice(free: Array) -> bool:
-    """Whether unknowns are control points, and no sums of them."""
-    return bool(np.all(free.sum(axis=0) == 1.0) and np.all((free == 0.0) | (free == 1.0)))
-
-
-def _chosen(free: Array) -> Array:
-    return np.argmax(free, axis=0)
