@@ -15,7 +15,8 @@ from torsor.motion.time_optimality.jerk_limited.quadratic_splines import around,
 from torsor.motion.time_optimality.paths import Path
 from torsor.motion.time_optimality.rows import JointLimits
 
-FINER, AT_LEAST = 10, 2000  # places of an interval, and of the path
+FINER, AT_LEAST = 10, 8000  # places of an interval, and of the path
+WITH_JUMPS = 3  # times as many where Coulomb friction makes forces jump between them
 MOST_TIMES, STRICT = 20, 1e-9
 STILL = 1e-9  # part of a velocity at which friction is that of the beginning of the motion
 
@@ -42,7 +43,8 @@ class Between:
         self, robot: Robot, path: Path, law: FirstLaw, breaks: Array, limits: JointLimits, jerk: Array
     ) -> None:
         self._robot, self._limits, self._jerk = robot, limits, jerk
-        self.count = max(FINER, -(-AT_LEAST // (len(breaks) - 1)))
+        more = WITH_JUMPS if np.any(robot.parameters.coulomb_friction) else 1
+        self.count = more * max(FINER, -(-AT_LEAST // (len(breaks) - 1)))
         theta = (np.arange(self.count) + 0.5) / self.count
         w = breaks[:-1, None] + np.diff(breaks)[:, None] * theta
         self._basis, self._path = basis_at(breaks, theta), along(path, law, w.ravel())
