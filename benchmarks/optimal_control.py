@@ -40,34 +40,42 @@ def problem(goal, force=1e-4, on_the_way=1e-2, end=100.0):
 
 
 def turns(rounds: int) -> dict[str, float]:
-    """A Panda along 100 steps: a turn where whole steps pay, begun beside the solution, and one of a whole solution."""
-    arm, given = torsor.robots.panda(), {**problem(REST + 0.3, 1e-2), "dt": 0.01, "steps": KNOTS}
-    still = np.zeros(7)
-    plan = torsor.control.ddp(arm, REST, still, **given)
+    """A Panda along 100 steps: turns with whole steps, begun beside the solution, and those of a whole solution on average."""
+    arm, still, given = torsor.robots.panda(), np.zeros(7), {"dt": 0.01, "steps": KNOTS}
+    wanted, beside = problem(REST + 0.3, 1e-2), problem(REST + 0.3 - 1e-5, 1e-2)
+    plan = torsor.control.ddp(arm, REST, still, **given, **beside, tolerance=1e-9)
     q, v, tau = plan.motion.q[:-1] + 0.0, plan.motion.v[:-1] + 0.0, plan.tau
-    near = tau * (1.0 + 1e-8 * np.sin(np.arange(KNOTS))[:, None])
 
     def ddp(iterations, second_order=True):
         return lambda: torsor.control.ddp(
-            arm, REST, still, **given, tau=near, iterations=iterations, second_order=second_order, tolerance=1e-14
+            arm,
+            REST,
+            still,
+            **given,
+            **wanted,
+            tau=tau,
+            iterations=iterations,
+            second_order=second_order,
+            tolerance=1e-16,
         )
 
+    contenders = {
+        "derivatives": lambda: torsor.forward_dynamics_derivatives(arm, q, v, tau),
+        "none": ddp(0),
+        "three": ddp(3),
+        "none of iLQR": ddp(0, False),
+        "one of iLQR": ddp(1, False),
+        "whole": lambda: torsor.control.ddp(arm, REST, still, **given, **wanted),
+    }
     times = best(
-        {
-            "derivatives": lambda: torsor.forward_dynamics_derivatives(arm, q, v, tau),
-            "none": ddp(0),
-            "one": ddp(1),
-            "none of iLQR": ddp(0, False),
-            "one of iLQR": ddp(1, False),
-            "whole": lambda: torsor.control.ddp(arm, REST, still, **given),
-        },
-        rounds=rounds,
-        burst=0.01,
-    )
+        contenders, rounds=10 * rounds, burst=0.001
+    )  # often and briefly: their ratio is told apart from other work
     one = times["derivatives"]
-    count = len(plan.cost_history) - 1
+    count = len(contenders["whole"]().cost_history) - 1
     return {
-        "a turn of ddp, in derivatives of forward dynamics at its 100 steps": (times["one"] - times["none"]) / one,
+        "a turn of ddp, in derivatives of forward dynamics at its 100 steps": (times["three"] - times["none"])
+        / 3
+        / one,
         "a turn of iLQR": (times["one of iLQR"] - times["none of iLQR"]) / one,
         f"a turn of a whole solution in {count}, on average": (times["whole"] - times["none"]) / count / one,
     }
