@@ -113,6 +113,18 @@ def test_a_path_through_thick_oil_can_be_followed(pendulum, panda):
     assert found and beyond_limits(stiff, found) < 1e-3
 
 
+def test_friction_does_not_hide_a_swing(pendulum):
+    """Where the pendulum cannot be held it swings through, with friction that takes some of the speed, and ends at some speed."""
+    for viscous, path, share, ends in (
+        (0.5, [[-1.13], [0.31]], 0.99, (1.0, 0.0)),
+        (0.1, [[-0.77], [1.25]], 0.89, (3.0, 1.0)),
+    ):
+        rough = pendulum.with_parameters(viscous_friction=viscous, coulomb_friction=0.3)
+        found = time_optimal(rough, path, effort=share * GRAVITY, s_rate0=ends[0], s_rate1=ends[1], intervals=200)
+        assert found and found.settled and found.excess < 1e-3
+        assert_allclose(found.s_rate[[0, -1]], ends)
+
+
 def test_friction_that_sets_in_suddenly_is_met(pendulum):
     """Coulomb friction that takes nearly all of the force within a millimetre a second: about as if it did at once."""
     weightless = pendulum.with_gravity((0.0, 0.0, 0.0))

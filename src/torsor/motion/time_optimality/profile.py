@@ -132,9 +132,11 @@ def _linear_about(rows: Rows, before: Array | None, found: Array, speeds: Array)
     if not rows.friction.depends_on_speed:
         return np.where(feasible[:, None], found, speeds), np.zeros(len(found), bool)
     if before is None:
-        return np.where(feasible[:, None], np.minimum(found, rows.lasting()), speeds), feasible
+        return np.where(feasible[:, None], found, speeds), feasible
+    if np.all(feasible):
+        return found, ~feasible
     # A tangent about too fast a motion has friction at rest: it says nothing of slower ones
-    return np.where(feasible[:, None], found, SLOWER * before), ~feasible
+    return np.where(feasible[:, None], found, np.minimum(SLOWER * before, rows.lasting())), ~feasible
 
 
 def _passes(limits: Limits, grid: Grid, speeds: Array, ends: Ends) -> Profile:
