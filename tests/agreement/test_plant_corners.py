@@ -253,6 +253,26 @@ def test_ctrl_c_anywhere_gives_what_there_is(steps, what, when):
     assert np.all(np.diff(run.time) > 0.0) and np.all(np.isfinite(run.v)) and np.all(np.isfinite(run.a))
 
 
+def test_moments_are_located_with_few_steps_where_margins_are_steep(monkeypatch):
+    """Euler's steps under friction 10⁸ times too fast for them: margins that fall at once, beside others that hardly change."""
+    calls, made = {"_step": 0, "_located": 0}, careful.CarefulStep
+
+    def counting(name: str, own):
+        def counted(*given):
+            calls[name] += 1
+            return own(*given)
+
+        return counted
+
+    for name in calls:
+        monkeypatch.setattr(made, name, counting(name, getattr(made, name)))
+    tree = torsor.robots.random_tree(3, seed=8, kinds=("revolute", "prismatic", "prismatic"), serial=True)
+    tree = tree.with_parameters(viscous_friction=np.array([1e8, 0.1, 1e8]), coulomb_friction=np.array([50.0, 2.0, 0.1]))
+    run = torsor.simulate(tree, np.zeros(3), np.array([1.0, -2.0, 0.5]), duration=3e-3, dt=1e-3, method="euler")
+    assert np.all(np.isfinite(run.q)) and calls["_located"] > 10
+    assert calls["_step"] < 32 * calls["_located"]
+
+
 @pytest.mark.parametrize("batch", [(), (2,)])
 def test_a_step_that_meets_a_stop_is_asked_for_once(batch):
     """A law that is called from Python, and Ctrl-C before, within and behind the sixth step, in which the stop is met."""

@@ -292,16 +292,22 @@ class CarefulStep:
     ) -> None:
         """Narrow the intervals in which margins become negative, by the Illinois method [DJ71], in place."""
         (near, far), (value_near, value_far) = interval, values
-        last = np.zeros(len(near), int)
-        for round_ in range(100):
-            look = np.flatnonzero((far > 0.0) & (far - near > np.maximum(CLOSE * far, 4e-16 * np.abs(states.t))))
+        last, at_end = np.zeros(len(near), int), np.zeros(len(near), bool)
+        slow = at_end.copy()  # the last guess left more than half of the interval: the next one is its middle
+        for _ in range(100):
+            close = np.maximum(CLOSE * far, 4e-16 * np.abs(states.t))
+            look = np.flatnonzero((far > 0.0) & (far - near > close))
             if not len(look):
                 return
             a, b, fa, fb = near[look], far[look], value_near[look], value_far[look]
             with np.errstate(all="ignore"):
                 x = a + (b - a) * fa / (fa - fb)
-            middle = 0.5 * (a + b)
-            x = np.where(np.isfinite(x) & (x > a) & (x < b) & (round_ % 8 < 7), x, middle)
+            # A guess that is one of the ends to rounding: then the moment is as close to it as is asked for, as a rule
+            next_to = np.where(x >= b, b - 0.9 * close[look], a + 0.9 * close[look])
+            ends = ((x >= b) | (x <= a)) & (next_to > a) & (next_to < b) & ~at_end[look]
+            within = np.isfinite(x) & (x > a) & (x < b) & ~slow[look]
+            x = np.where(within, x, np.where(ends, next_to, 0.5 * (a + b)))
+            at_end[look] = ends
             new, _, _, least = self._step(states.seen(look), x, which[look], signs[look])
             inside = least >= 0.0
             yes, no = look[inside], look[~inside]
@@ -311,3 +317,4 @@ class CarefulStep:
             value_far[yes] *= np.where(last[yes] > 0, 0.5, 1.0)
             value_near[no] *= np.where(last[no] < 0, 0.5, 1.0)
             last[yes], last[no] = 1, -1
+            slow[look] = within & (far[look] - near[look] > 0.5 * (b - a))
