@@ -15,7 +15,7 @@ from torsor.arrays import along, by_rows
 from torsor.compiler import trace as trace_module, traced_array
 from torsor.compiler.graph import Op, count
 from torsor.compiler.kernel import Kernel
-from torsor.compiler.print import c, llvm
+from torsor.compiler.print import c, llvm, numpy as emit_numpy
 from torsor.compiler.print.plan import PIECE, plan
 from torsor.compiler.run import engine
 from torsor.compiler.simplify import Level, simplify
@@ -46,6 +46,31 @@ def test_blocks_have_the_same_bits_at_every_width_batch_and_cut(program, states)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(llvm, "MADE_MOST", 0)  # state by state
         np.testing.assert_array_equal(native(program)([states])[0], expected)
+
+
+@FEW
+@given(block_programs(), STATES)
+def test_numpy_source_has_loops_and_the_same_bits(program, states):
+    states = np.array(states)
+    with np.errstate(all="ignore"):
+        found, expected = (emit_numpy.build(x)(states)["y"] for x in (program, program.written_out()))
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_a_program_that_calls_another_row_by_row_is_short_in_numpy():
+    """Functions within functions, each once."""
+
+    def inner(x, y):
+        return along(lambda z, w: z + np.sin(w), x, np.stack([y, 2.0 * y, 3.0 * y]))[-1]
+
+    program = trace(lambda x, y: along(inner, x, y), {"x": (2,), "y": (40, 2)}, Level.FULL)
+    sines = [emit_numpy.emit(x).count("np.sin") for x in (program, program.written_out())]
+    assert sines == [2, 2 * 3 * 40]
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(3, 2)), rng.normal(size=(3, 40, 2))
+    found = emit_numpy.build(program)(x, y)["result"]
+    expected = x[:, None] + np.cumsum(np.sin(y) + np.sin(2.0 * y) + np.sin(3.0 * y), axis=1)
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
 
 
 @FEW
