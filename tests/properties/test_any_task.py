@@ -271,6 +271,7 @@ def test_lifts_follow_any_task_and_feedback_brings_it_back():
         torsor.redundancy.lift_curve(robot, q, Turned("left_hand"), np.zeros((2, 3)), feedback=1.0)
 
 
+@pytest.mark.compiled
 def test_self_motions_leave_any_task_where_it_is():
     body = torsor.Inertia(1.0, [0.1, 0.0, 0.0], 0.02 * np.eye(3))
     more = {"kind": "revolute", "axis": (0, 0, 1), "inertia": body}

@@ -6,6 +6,7 @@ import pytest
 import torsor
 from torsor.control.priorities import hierarchy
 
+pytestmark = pytest.mark.compiled  # as users run them
 DT = 0.01
 PANDA = torsor.robots.panda()
 LOWER, UPPER = np.array(PANDA.limits.lower), np.array(PANDA.limits.upper)
