@@ -28,6 +28,7 @@ ROBOTS = {
     "panda": torsor.robots.panda,
     "talos": lambda: torsor.load(FOLDER / "talos38_floating.urdf", base="floating"),
     **{f"chain of {n}": lambda n=n: torsor.load(FOLDER / f"chain{n}.urdf") for n in (2, 8, 12, 16)},
+    **{f"neat chain of {n}": lambda n=n: torsor.robots.chain(n) for n in (10, 16)},
     **{
         f"hinges and slides {n}": lambda n=n: RANDOM(n, seed=n, kinds=("revolute", "prismatic"), serial=n % 2 == 0)
         for n in (5, 9, 10, 20)

@@ -91,7 +91,7 @@ def test_the_command_tells_what_an_empty_environment_lacks(installed):
 def test_the_wheel_is_pure_python_and_light(built):
     wheel, _ = built
     assert wheel.name.endswith("-py3-none-any.whl")
-    assert wheel.stat().st_size < 3 * 2**19  # one and a half megabytes
+    assert wheel.stat().st_size < 2 * 2**20  # two megabytes
     names = zipfile.ZipFile(wheel).namelist()
     assert "torsor/py.typed" in names
     assert {Path(name).suffix for name in names if name.startswith("torsor/")} <= {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from torsor.border import checked
 from torsor.functions import singular_mass_matrix
 from torsor.functions.describe import Algorithm, Derivatives, Rivals
@@ -20,9 +22,10 @@ from torsor.mechanics.momentum import centre_of_mass_motion as centre, spatial_m
 from torsor.mechanics.recursions.revolute_chain import is_revolute_chain
 from torsor.mechanics.regressors import energy_and_momentum_regressors as energies, torque_regressors as torques
 from torsor.model import Robot
+from torsor.model.aligned import aligned
 
 LONG = 4  # joints that carry a link, on average, from which on the mass matrix in root axes is tried: eight in a row
-CHAIN = 10  # joints of one freedom in a row, from which on it is surely the shorter one
+CHAIN = 10  # joints of one freedom in a row, from which on it is surely the shorter one where half of them are skew
 # Mean `_depth` up to which the factorised road is surely the shorter, and from which on articulated bodies are: where all joints
 # have one freedom, and elsewhere. Between them, as for an arm of twelve joints or a quadruped, both are tried.
 SINGLE, ANY = (5.0, 8.0), (0.0, 9.0)
@@ -71,9 +74,16 @@ def _mass_matrix_algorithms(robot: Robot) -> list[Algorithm]:
 
 
 def _likely_mass_matrix_algorithms(robot: Robot) -> list[Algorithm]:
-    """For long chains, the one in root axes; else both."""
+    """For long chains whose joints are mostly skew to each other, the one in root axes; else both.
+
+    From joint to joint, turns by quarters cost nothing: a chain with many of them may be twice as short that way.
+    """
     is_chain = robot.structure.parents == tuple(range(-1, robot.n - 1)) and _has_single_freedoms(robot)
-    return [mass.mass_matrix_by_root_axes] if is_chain and robot.n >= CHAIN else _mass_matrix_algorithms(robot)
+    if not is_chain or robot.n < CHAIN:
+        return _mass_matrix_algorithms(robot)
+    turns = np.asarray(aligned(robot).parameters.poses)[:, :3, :3]
+    skew = np.count_nonzero(~np.all((turns == 0) | (abs(turns) == 1), axis=(1, 2)))
+    return [mass.mass_matrix_by_root_axes] if 2 * skew >= robot.n else _mass_matrix_algorithms(robot)
 
 
 def with_inverse(algorithm: Algorithm) -> Rivals:
