@@ -25,7 +25,7 @@ load_everything()  # so that tests which walk the registry of public functions s
 
 # Kernels and traced programs are kept for the whole run: the collector would look through them again and again.
 gc.set_threshold(100_000, 20, 50)
-MOST_MEMORY, SOME_MEMORY = 1200 * 2**20, 100 * 2**20  # bytes
+MOST_MEMORY, SOME_MEMORY = 1200 * 2**20, 200 * 2**20  # bytes
 
 
 def jax_takes(flag):
@@ -113,7 +113,7 @@ def bounded_memory(memory):
         return
     forget_texts_of_jax()
     give_back()
-    if memory_in_use() > memory["most"] - SOME_MEMORY:
+    if memory_in_use() > memory["most"] - SOME_MEMORY // 2:
         jax.clear_caches()
         give_back()
         memory["most"] = max(MOST_MEMORY, memory_in_use() + SOME_MEMORY)
