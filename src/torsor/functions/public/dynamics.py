@@ -9,6 +9,7 @@ from torsor.functions import singular_mass_matrix
 from torsor.functions.describe import Algorithm, Derivatives, Rivals
 from torsor.functions.dispatch import public
 from torsor.mechanics.dynamics import (
+    articulated_body,
     coriolis_matrix as coriolis,
     energy,
     forward_dynamics as forward,
@@ -43,7 +44,7 @@ def _likely_forward_algorithms(robot: Robot) -> list[Algorithm]:
     shallow, deep = SINGLE if _has_single_freedoms(robot) else ANY
     if len(sound) == 1 or shallow < depth < deep:
         return sound
-    return [forward.articulated_body_acceleration if depth >= deep else forward.factorised_acceleration]
+    return [articulated_body.articulated_body_acceleration if depth >= deep else forward.factorised_acceleration]
 
 
 def _depth(robot: Robot) -> float:
