@@ -363,3 +363,19 @@ def test_screws_of_jax_are_not_refused_and_joints_move_by_their_exponential(same
     want = poses[0] @ lie.se3.exp(S[0] * q[0]) @ poses[1] @ lie.se3.exp(S[1] * q[1])
     got = jax.jit(lambda S: torsor.frame_pose(robot.with_parameters(screws=S), q, "link_1"))(jnp.asarray(S))
     same(got, want, ROUNDING)
+
+
+def test_the_precision_of_jax_may_change_in_between():
+    """JAX keeps constants of 64 bits as it first met them, and programs that were made for others then refuse them."""
+    robot = torsor.robots.planar_chain([0.5, 0.4], [1.0, 0.8])
+    q, v, a = torsor.random_state(robot, seed=3)
+    want, before = torsor.inverse_dynamics(robot, q, v, a), jax.config.jax_enable_x64
+    try:
+        for doubles, tolerance in ((True, ROUNDING), (False, 1e-5), (True, ROUNDING)):  # 1e-5: roundings of singles
+            jax.config.update("jax_enable_x64", doubles)
+            for function in (torsor.inverse_dynamics, jax.jit(torsor.inverse_dynamics)):
+                got = np.asarray(function(robot, *map(jnp.asarray, (q, v, a))), float)
+                assert np.allclose(got, want, rtol=tolerance, atol=tolerance)
+            assert np.array_equal(lie.so3.vee(lie.so3.hat(jnp.arange(3.0))), np.arange(3.0))
+    finally:
+        jax.config.update("jax_enable_x64", before)

@@ -133,7 +133,8 @@ def take(x: Array, indices: Any) -> Array:
     """Entries of the last axis by constant indices; an index matrix makes a matrix of entries."""
     if type(x) is numpy.ndarray:  # its own method: numpy.take costs several times the work
         return x.take(indices, axis=-1)
-    return namespace(x).take(x, indices, axis=-1)
+    # In 32 bits whatever the precision: JAX keeps constants of 64 as it first met them, with the precision of then
+    return namespace(x).take(x, numpy.asarray(indices, numpy.int32), axis=-1)
 
 
 def cross(x: Array, y: Array) -> Array:
