@@ -25,7 +25,7 @@ load_everything()  # so that tests which walk the registry of public functions s
 
 # Kernels and traced programs are kept for the whole run: the collector would look through them again and again.
 gc.set_threshold(100_000, 20, 50)
-MOST_MEMORY, SOME_MEMORY = 1200 * 2**20, 200 * 2**20  # bytes
+MOST_MEMORY, SOME_MEMORY = 1100 * 2**20, 100 * 2**20  # bytes, shared libraries included
 
 
 def jax_takes(flag):
