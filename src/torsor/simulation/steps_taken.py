@@ -72,7 +72,7 @@ class StepsTaken:
         return numbers
 
     def __repr__(self) -> str:
-        """One line."""
+        """How many steps there are, how long, and by which method."""
         return f"<{len(self.times) - 1} steps of {self.dt:g} s by {self.method!r}>"
 
     def cut(self, which: slice) -> StepsTaken:

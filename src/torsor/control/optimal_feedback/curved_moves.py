@@ -70,7 +70,7 @@ def _of_rate_by_v(U: Array, V: Array, W: Array) -> Array:
 
 @lru_cache(maxsize=1)
 def _displacement() -> Program:
-    """∂(J_r(U)ᵀ W)/∂U."""
+    """The program of ∂(J_r(U)ᵀ W)/∂U, with J_r the right Jacobian of the exponential."""
     program = trace(
         lambda U, W: {"x": matvec(transpose(se3.right_jacobian(U)), W)}, {"U": TWIST, "W": TWIST}, Level.FULL
     )

@@ -117,7 +117,7 @@ class Trust:
         return plain[self.mu[plain] > LARGEST]
 
     def higher(self, which: Array, second_order: bool) -> None:
-        """Believe some more."""
+        """For problems whose last step paid: less regularisation, and second derivatives again if they are asked for."""
         if self.is_whole:
             return
         self.growth[which] = np.maximum(np.minimum(1.0, self.growth[which]) / GROWTH, 1.0 / FASTEST)
@@ -137,7 +137,7 @@ class Rolled(NamedTuple):
     end: dict[str, Array]
 
     def of(self, which: Any) -> Rolled:
-        """Some of them."""
+        """The motions of some of the problems."""
         q, v, tau, cost = (x[which] for x in (self.q, self.v, self.tau, self.cost))
         return Rolled(q, v, tau, cost, _of(self.end, which))
 

@@ -18,7 +18,7 @@ FLAT = 1e-10  # curvatures below this part of the largest are none
 
 
 def report_of(robot: Robot, state: Progress, notes: tuple[str, ...]) -> OptimalMotion:
-    """All of it."""
+    """The report on where a search has ended: the motion, its cost, limits with their prices, and what to relax."""
     problem, p = state.problem, state.point
     motion = TangentMotion(
         robot,

@@ -74,12 +74,12 @@ class OptimalMotions(Report):
 
     @property
     def cost(self) -> Array:
-        """Of each problem."""
+        """The cost of each problem, with the batch axes."""
         return self._numbers("cost")
 
     @property
     def duration(self) -> Array:
-        """Of each motion, s."""
+        """The duration of each motion, s, with the batch axes."""
         return self._numbers("duration")
 
     @property

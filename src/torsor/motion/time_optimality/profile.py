@@ -140,7 +140,7 @@ def _linear_about(rows: Rows, before: Array | None, found: Array, speeds: Array)
 
 
 def _passes(limits: Limits, grid: Grid, speeds: Array, ends: Ends) -> Profile:
-    """Backward, then forward."""
+    """The speeds found by a pass backward over the intervals and then one forward."""
     start, end, halts = ends
     count = len(grid.spacing)
     bounds, room, rests = bounds_of_intervals(limits, grid, speeds[:, :count])

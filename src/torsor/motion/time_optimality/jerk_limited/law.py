@@ -110,7 +110,7 @@ class SmoothLaws:
 
     @property
     def duration(self) -> float:
-        """The longest, s."""
+        """The time of the slowest path, s."""
         return max((law.duration for law in self.laws), default=0.0)
 
     @property
