@@ -1,5 +1,9 @@
 """The loop of a kernel over its states: addresses of inputs and outputs, groups of states, one lane each.
 
+While a group is computed, what the next one reads is fetched, and the places where its own results go, if all states together are
+more than what stays in the cache. Else the processor would wait for memory at both ends of each group, and memory for the
+processor in between.
+
 ``%operands``, ``%strides`` and ``%count`` are the kernel's arguments; ``%base{k}`` and ``%stride{k}`` belong to port k.
 """
 
@@ -8,7 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from torsor.compiler.graph import Port, Program
+from torsor.compiler.print.packing import Loop
 from torsor.compiler.print.printer import Printer
+
+CACHE = 1 << 20  # bytes that stay in the cache, at least
+LINE = 64  # bytes that are fetched together
 
 
 def ports_of(program: Program) -> list[Port]:
@@ -51,6 +59,7 @@ def beginning(p: Printer, extra: list[str], entry: str = "entry") -> Iterator[st
     ports = ports_of(p.program)
     yield from states(p.program)
     yield from _reach(p.lanes)
+    yield from _is_large(p)
     yield from extra
     yield "  br label %test"
     yield "test:"
@@ -67,6 +76,16 @@ def beginning(p: Printer, extra: list[str], entry: str = "entry") -> Iterator[st
         for lane, row in enumerate(row_names(p, k)):
             yield f"  %off{k}_{lane} = mul i64 %at{lane}, %stride{k}"
             yield f"  {row} = getelementptr i8, ptr %base{k}, i64 %off{k}_{lane}"
+
+
+def _is_large(p: Printer) -> Iterator[str]:
+    """``%is_large``: whether the numbers of all states are more than what stays in the cache."""
+    total = "0"
+    for k in range(len(ports_of(p.program))):
+        yield f"  %bytes{k} = mul i64 %stride{k}, %count"
+        yield f"  %bytes_to{k} = add i64 %bytes{k}, {total}"
+        total = f"%bytes_to{k}"
+    yield f"  %is_large = icmp ugt i64 {total}, {CACHE}"
 
 
 def _reach(lanes: int) -> Iterator[str]:
@@ -90,3 +109,24 @@ def shifted(program: Program, index: str) -> Iterator[str]:
         yield f"  store ptr %here{k}, ptr %cell{k}"
     yield f"  %cell_scratch = getelementptr ptr, ptr %moved, i64 {len(ports)}"
     yield "  store ptr %scratch, ptr %cell_scratch"
+
+
+def fetch(p: Printer, part: int = 0, parts: int = 1) -> None:
+    """Fetch one of some parts of the inputs of the next group and of the places for the results of this one.
+
+    They are taken to lie one state after the other; where they do not, nothing is gained. A fetch never fails, wherever it is.
+    """
+    size, inputs = 8 if p.element == "double" else 4, len(p.program.graph.inputs)
+    lines = [(k, at) for k, port in enumerate(ports_of(p.program)) for at in range(0, p.lanes * port.size * size, LINE)]
+    share = lines[part * len(lines) // parts : (part + 1) * len(lines) // parts]
+    mark = p.line("add i64 0, 0")[1:]  # a name of its own
+    p.lines += [f"  br i1 %is_large, label %fetch_{mark}, label %fetched_{mark}", f"fetch_{mark}:"]
+    p.declared.add("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
+    for k in sorted({k for k, _ in share}):
+        own = [at for port, at in share if port == k]
+        first = p.line(f"mul i64 {'%next' if k < inputs else '%first_state'}, %stride{k}")
+        start = p.line(f"getelementptr i8, ptr %base{k}, i64 {p.line(f'add i64 {first}, {own[0]}')}")
+        with Loop(p, len(own), 1) as number:
+            place = p.line(f"getelementptr [{LINE} x i8], ptr {start}, i64 {number}")
+            p.lines.append(f"  call void @llvm.prefetch.p0(ptr {place}, i32 0, i32 2, i32 1)")
+    p.lines += [f"  br label %fetched_{mark}", f"fetched_{mark}:"]

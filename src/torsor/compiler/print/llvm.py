@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeVar
 
 from torsor.compiler.graph import Calls, Op, Product, Program
 from torsor.compiler.print import blocks
-from torsor.compiler.print.lane_groups import addresses, beginning, ports_of, row_names, shifted, states
+from torsor.compiler.print.lane_groups import addresses, beginning, fetch, ports_of, row_names, shifted, states
 from torsor.compiler.print.packing import Loop, Windows, load_columns, load_into_slots, store_columns, store_from_slots
 from torsor.compiler.print.plan import PIECE, BlockStep, Chunk, Plan, plan, starts
 from torsor.compiler.print.printer import Printer, Target, folded_products
@@ -126,6 +126,8 @@ class Inline(NamedTuple):
         """
         ports, inputs = ports_of(p.program), len(p.program.graph.inputs)
         values: list[str] = []
+        if guarded:
+            fetch(p)
         for k, port in enumerate(ports[:inputs]):
             values += load_columns(p, rows(k), port.size)
         if guarded:
@@ -164,7 +166,7 @@ class Pieces:
         for k, port in enumerate(ports[:inputs]):
             load_into_slots(p, rows(k), port.size, start)
             start += port.size
-        self._run(p, self.cut, "%scratch")
+        self._run(p, self.cut, "%scratch", fetching=guarded)
         for k, windows in enumerate(self._outputs(p)):
             store_from_slots(p, rows(inputs + k), windows, f"@{self.name}_columns{k}", "%scratch")
         return False
@@ -176,9 +178,11 @@ class Pieces:
             yield Windows.of(p, self.cut.root_slots[start : start + len(nodes)], zero)
             start += len(nodes)
 
-    def _run(self, p: Printer, part: Plan, scratch: str) -> None:
-        """The steps of a plan, whose slots begin at ``scratch``."""
-        for step in part.steps:
+    def _run(self, p: Printer, part: Plan, scratch: str, *, fetching: bool = False) -> None:
+        """The steps of a plan, whose slots begin at ``scratch``; with a share of what is fetched before each."""
+        for number, step in enumerate(part.steps):
+            if fetching:
+                fetch(p, number, len(part.steps))
             if isinstance(step, Chunk):
                 place = f"getelementptr (ptr, ptr @{self.name}_table, i64 {self._numbers[id(step), p.lanes]})"
                 p.lines.append(f"  call void {p.line(f'load ptr, ptr {place}')}(ptr {scratch})")
