@@ -2,21 +2,21 @@
 
 While a group is computed, what the next one reads is fetched, and the places where its own results go, if all states together are
 more than what stays in the cache. Else the processor would wait for memory at both ends of each group, and memory for the
-processor in between.
+processor in between. Long results are not fetched: they go past the cache (`streaming`).
 
 ``%operands``, ``%strides`` and ``%count`` are the kernel's arguments; ``%base{k}`` and ``%stride{k}`` belong to port k.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from torsor.compiler.graph import Port, Program
 from torsor.compiler.print.packing import Loop
 from torsor.compiler.print.printer import Printer
 
 CACHE = 1 << 20  # bytes that stay in the cache, at least
-LINE = 64  # bytes that are fetched together
+LINE = 64  # bytes that are fetched, or streamed, together
 
 
 def ports_of(program: Program) -> list[Port]:
@@ -64,6 +64,7 @@ def beginning(p: Printer, extra: list[str], entry: str = "entry") -> Iterator[st
     yield "  br label %test"
     yield "test:"
     yield f"  %done = phi i64 [0, %{entry}], [%next, %last]"
+    yield f"  %first_before = phi i64 [0, %{entry}], [%first_state, %last]"
     yield f"  %next = add i64 %done, {p.lanes}"
     yield "  %is_left = icmp ult i64 %done, %count"
     yield "  br i1 %is_left, label %group, label %tail"
@@ -111,13 +112,15 @@ def shifted(program: Program, index: str) -> Iterator[str]:
     yield "  store ptr %scratch, ptr %cell_scratch"
 
 
-def fetch(p: Printer, part: int = 0, parts: int = 1) -> None:
+def fetch(p: Printer, left_out: Set[int], part: int = 0, parts: int = 1) -> None:
     """Fetch one of some parts of the inputs of the next group and of the places for the results of this one.
 
-    They are taken to lie one state after the other; where they do not, nothing is gained. A fetch never fails, wherever it is.
+    Ports that are ``left_out`` are streamed. All are taken to lie one state after the other; where they do not,
+    nothing is gained. A fetch never fails, wherever it is.
     """
     size, inputs = 8 if p.element == "double" else 4, len(p.program.graph.inputs)
-    lines = [(k, at) for k, port in enumerate(ports_of(p.program)) for at in range(0, p.lanes * port.size * size, LINE)]
+    fetched = [(k, port) for k, port in enumerate(ports_of(p.program)) if k not in left_out]
+    lines = [(k, at) for k, port in fetched for at in range(0, p.lanes * port.size * size, LINE)]
     share = lines[part * len(lines) // parts : (part + 1) * len(lines) // parts]
     mark = p.line("add i64 0, 0")[1:]  # a name of its own
     p.lines += [f"  br i1 %is_large, label %fetch_{mark}, label %fetched_{mark}", f"fetch_{mark}:"]

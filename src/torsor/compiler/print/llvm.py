@@ -19,6 +19,7 @@ from torsor.compiler.print.lane_groups import addresses, beginning, fetch, ports
 from torsor.compiler.print.packing import Loop, Windows, load_columns, load_into_slots, store_columns, store_from_slots
 from torsor.compiler.print.plan import PIECE, BlockStep, Chunk, Plan, plan, starts
 from torsor.compiler.print.printer import Printer, Target, folded_products
+from torsor.compiler.print.streaming import Streaming
 
 
 class Module(NamedTuple):
@@ -85,6 +86,7 @@ def assemble(
         attributes = SCHEDULING
         if lanes > 1 or cut is not None:
             attributes += f' "min-legal-vector-width"="{target.bits}" "prefer-vector-width"="{target.bits}"'
+        slots = 0 if cut is None else cut.size(lanes, printer.widest)
         if cut is None:
             body: Body = Inline(live, folded)
         else:
@@ -92,8 +94,9 @@ def assemble(
             shared |= body.shared(printer, attributes)
             pieces |= body.functions(printer, attributes)
             text += [*body.tables(printer), *body.products(printer, attributes)]
-            scratch = max(scratch, cut.size(lanes, printer.widest) * (8 if element == "double" else 4))
         text += function(printer, body, attributes)
+        waiting = 0 if body.streaming is None else body.streaming.room
+        scratch = max(scratch, (slots + waiting) * (8 if element == "double" else 4))
         declared |= printer.declared
     groups = [tuple(islice(pieces, k, k + TOGETHER)) for k in range(0, len(pieces), TOGETHER)]
     bodies = [text, *(_with_shared([pieces[name] for name in group], shared) for group in groups)]
@@ -111,6 +114,7 @@ class Inline(NamedTuple):
 
     live: list[int]
     folded: set[int]
+    streaming: Streaming | None = None  # there are no steps, during which it could be
 
     def compute(self, p: Printer, inputs: list[str]) -> list[str]:
         """Input values → root values, printing what lies between."""
@@ -127,7 +131,7 @@ class Inline(NamedTuple):
         ports, inputs = ports_of(p.program), len(p.program.graph.inputs)
         values: list[str] = []
         if guarded:
-            fetch(p)
+            fetch(p, set())
         for k, port in enumerate(ports[:inputs]):
             values += load_columns(p, rows(k), port.size)
         if guarded:
@@ -145,6 +149,7 @@ class Pieces:
 
     def __init__(self, name: str, cut: Plan, lanes: int, widest: int) -> None:
         self.name, self.cut, self.lanes, self.widest = name, cut, lanes, widest
+        self.streaming: Streaming | None = None  # of results of a kernel for many states
         self._plans = cut.plans(lanes, widest)
         self._numbers = {(id(part), n): k for k, (part, n) in enumerate(self._plans)}
         self._numbers |= {(id(step), n): k for k, (_, n, step) in enumerate(self._steps(Chunk))}
@@ -160,15 +165,24 @@ class Pieces:
     def rows_to_rows(self, p: Printer, rows: Callable[[int], list[str]], *, guarded: bool = False) -> bool:
         """Rows into slots and slots into rows by loops: printed out, thousands of outputs would take minutes to compile.
 
-        Each sine has its own guard: it is in a function.
+        Each sine has its own guard: it is in a function. ``guarded``, in a kernel for many states: long results are streamed.
         """
         ports, inputs, start = ports_of(p.program), len(p.program.graph.inputs), 0
+        streaming = Streaming(p, self.cut.size(self.lanes, self.widest))
+        if guarded and streaming.ports:
+            self.streaming = streaming
         for k, port in enumerate(ports[:inputs]):
             load_into_slots(p, rows(k), port.size, start)
             start += port.size
         self._run(p, self.cut, "%scratch", fetching=guarded)
         for k, windows in enumerate(self._outputs(p)):
-            store_from_slots(p, rows(inputs + k), windows, f"@{self.name}_columns{k}", "%scratch")
+            there, table = rows(inputs + k), f"@{self.name}_columns{k}"
+            if self.streaming is None or inputs + k not in self.streaming.ports:
+                store_from_slots(p, there, windows, table, "%scratch")
+            else:
+                self.streaming.begin(inputs + k)
+                there = self.streaming.rows(inputs + k, there)
+                store_from_slots(p, there, windows, table, "%scratch", self.streaming.some)
         return False
 
     def _outputs(self, p: Printer) -> Iterator[Windows]:
@@ -182,7 +196,7 @@ class Pieces:
         """The steps of a plan, whose slots begin at ``scratch``; with a share of what is fetched before each."""
         for number, step in enumerate(part.steps):
             if fetching:
-                fetch(p, number, len(part.steps))
+                fetch(p, set(self.streaming.ports if self.streaming else ()), number, len(part.steps))
             if isinstance(step, Chunk):
                 place = f"getelementptr (ptr, ptr @{self.name}_table, i64 {self._numbers[id(step), p.lanes]})"
                 p.lines.append(f"  call void {p.line(f'load ptr, ptr {place}')}(ptr {scratch})")
@@ -361,10 +375,13 @@ def _state_by_state(p: Printer) -> Iterator[str]:
 def _many(p: Printer, body: Body, attributes: str) -> Iterator[str]:
     p.lines = []
     is_guarded = body.rows_to_rows(p, lambda k: row_names(p, k), guarded=True)
+    lines, streaming = p.lines, body.streaming
     one_at = f"  %kernel_one_at = getelementptr ptr, ptr %operands, i64 {len(ports_of(p.program)) + 1}"
     yield f"define void @kernel_many(i64 %count, ptr %operands, ptr %strides){attributes} {{"
-    yield from beginning(p, [one_at, "  %kernel_one = load ptr, ptr %kernel_one_at"])
-    yield from p.lines
+    yield from beginning(
+        p, [one_at, "  %kernel_one = load ptr, ptr %kernel_one_at", *(streaming.is_far() if streaming else ())]
+    )
+    yield from lines
     yield "  br label %last"
     if is_guarded:  # far angles: the states of the group one by one, with the same bits
         yield "far:"
@@ -382,5 +399,7 @@ def _many(p: Printer, body: Body, attributes: str) -> Iterator[str]:
     yield "last:"
     yield "  br label %test"
     yield "tail:"
+    yield from streaming.end() if streaming else ()
     yield "  ret void"
     yield "}"
+    yield from streaming.function() if streaming else ()

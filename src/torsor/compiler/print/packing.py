@@ -1,15 +1,15 @@
 """Between memory and lanes: states lie one after the other in memory, a vector holds one number of several states.
 
-Four states by four columns are transposed in registers, of single precision eight by eight where there are as many; the last
-window of a row overlaps the one before instead of being masked. (Wider ones were tried with vectors of 512 bits: their shuffles
-across the halves of a register made programs up to a quarter slower.) Ports with fewer than four numbers are gathered one by
-one. Programs in pieces have their numbers in slots of
-a scratch area, ``%scratch``; between slots and rows they are moved by loops.
+Four states by four columns are transposed in registers, of single precision and from slots eight by eight where there are as
+many; the last window of a row overlaps the one before instead of being masked. (Wider ones were tried for all vectors of 512
+bits: their shuffles across the halves of a register made short programs up to a quarter slower.) Ports with fewer than four
+numbers are gathered one by one. Programs in pieces have their numbers in slots of a scratch area, ``%scratch``; between slots
+and rows they are moved by loops.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
 AT_ONCE = 8  # numbers of one state that a turn of a loop moves
@@ -58,8 +58,8 @@ def load_columns(p: Printer, rows: list[str], size: int) -> list[str]:
     return columns
 
 
-def store_columns(p: Printer, rows: list[str], columns: list[str]) -> None:
-    """Store values (one per lane) as the columns of a port whose states lie in ``rows``."""
+def store_columns(p: Printer, rows: list[str], columns: list[str], width: int = 0) -> None:
+    """Store values (one per lane) as the columns of a port whose states lie in ``rows``; ``width``: so many at once."""
     if p.lanes == 1:
         p.lines += [f"  store {p.element} {x}, ptr {_place(p, rows[0], column)}" for column, x in enumerate(columns)]
         return
@@ -70,7 +70,7 @@ def store_columns(p: Printer, rows: list[str], columns: list[str]) -> None:
                 x = p.line(f"extractelement {p.type} {value}, i32 {lane}")
                 p.lines.append(f"  store {p.element} {x}, ptr {place}, align {_align(p.element)}")
         return
-    width = _width(p, len(columns))
+    width = width or _width(p, len(columns))
     for start in _windows(len(columns), width):
         window = columns[start : start + width]
         for first in range(0, p.lanes, width):
@@ -106,7 +106,8 @@ class Windows(NamedTuple):
     def of(cls, p: Printer, slots: Sequence[int], is_zero: Sequence[bool] = ()) -> Windows:
         """For a port whose columns are in ``slots``, some of them known to be zero."""
         size = len(slots)
-        width = min(_width(p, size) if p.lanes > 1 else AT_ONCE, size)
+        is_wide = p.lanes == 1 or min(p.lanes, size) >= AT_ONCE
+        width = min(AT_ONCE if is_wide else _width(p, size), size)
         windows = _windows(size, width) if size else []
         cleared = p.lanes == 1 and 2 * sum(is_zero) > size
         if cleared:
@@ -114,19 +115,30 @@ class Windows(NamedTuple):
         return cls(size, width, [x for k in windows for x in (k, *slots[k : k + width])], cleared)
 
 
-def store_from_slots(p: Printer, rows: list[str], windows: Windows, table: str, source: str) -> None:
-    """Slots of ``source`` as the columns of a port whose states lie in ``rows``, by the table of its windows."""
+def store_from_slots(
+    p: Printer,
+    rows: list[str],
+    windows: Windows,
+    table: str,
+    source: str,
+    beside: Callable[[str, int], None] = lambda number, count: None,
+) -> None:
+    """Slots of ``source`` as the columns of a port whose states lie in ``rows``, by the table of its windows.
+
+    ``beside``: what else is done with each window, by its number and how many there are.
+    """
     if windows.cleared:
         p.declared.add("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
         size = windows.size * _align(p.element)
         p.lines.append(f"  call void @llvm.memset.p0.i64(ptr {rows[0]}, i8 0, i64 {size}, i1 false)")
     step = windows.width + 1
-    with Loop(p, len(windows.table) // step, 1) as number:
+    with Loop(p, count := len(windows.table) // step, 1) as number:
         entry = p.line(f"getelementptr [{step} x i32], ptr {table}, i64 {number}")
         column, *slots = (number_in(p, entry, k) for k in range(step))
         places = [p.line(f"getelementptr {p.type}, ptr {source}, i64 {slot}") for slot in slots]
         columns = [p.line(f"load {p.type}, ptr {place}") for place in places]
-        store_columns(p, [_place(p, row, column) for row in rows], columns)
+        store_columns(p, [_place(p, row, column) for row in rows], columns, windows.width)
+        beside(number, count)
 
 
 def number_in(p: Printer, table: str, k: int | str) -> str:
