@@ -180,7 +180,7 @@ def test_a_long_function_called_for_several_states_is_compiled_once(monkeypatch)
     assert len(calls) == 2
     assert len({graph.values[node] for node in calls}) == 1
     assert (
-        len(list(plan(kernel.program, llvm.WHOLE, PIECE, True).plans(1, 8))) == 2
+        len(list(plan(kernel.program, llvm.WHOLE, PIECE, True, 1, 8).plans())) == 2
     )  # the step's, and one of what it calls
     monkeypatch.setattr(trace_module, "LONG", 10**9)
     written_out = torsor.compile(step, arm, shapes)

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from torsor.compiler.graph import Calls, Product
+from torsor.compiler.graph import Product
 from torsor.compiler.print.packing import AT_ONCE, Loop, number_in
 from torsor.compiler.print.plan import WIDTH, BlockStep, starts
-from torsor.compiler.print.printer import Printer
+from torsor.compiler.print.printer import Printer, hexadecimal
 
 COLUMNS = 4  # of a product that are held in registers, of a group of states
 
@@ -42,17 +42,32 @@ def pick(p: Printer, source: str, table: str, first: int | str, count: int, targ
 
 def copy(p: Printer, source: str, count: int, target: str) -> None:
     """Copy slots that lie together."""
-    with Loop(p, count, 1) as k:
+    for k in range(count):
         p.lines.append(f"  store {p.type} {p.line(f'load {p.type}, ptr {at(p, source, k)}')}, ptr {at(p, target, k)}")
 
 
-def side_by_side(block: Calls, sources: Sequence[int], lanes: int) -> list[int]:
-    """The slots of a program's arguments for so many rows at a time, argument by argument; the last rows may come again."""
-    taken, found = block.taken, list[int]()
-    for first in starts(block.times, lanes):
-        rows = range(first, first + lanes)
-        found += [sources[row * taken + k] for k in range(taken) for row in rows]
-    return found
+def move(p: Printer, source: str, table: str, count: int, target: str) -> None:
+    """Copy slots one by one, by a table of pairs: from which, to which."""
+    with Loop(p, count, 1) as number:
+        entry = p.line(f"getelementptr [2 x i32], ptr {table}, i64 {number}")
+        here, there = (number_in(p, entry, k) for k in range(2))
+        p.lines.append(
+            f"  store {p.type} {p.line(f'load {p.type}, ptr {at(p, source, here)}')}, ptr {at(p, target, there)}"
+        )
+
+
+def fill(p: Printer, slots: str, numbers: str, count: int, target: str) -> None:
+    """Constants into slots, by a table of each."""
+    with Loop(p, count, 1) as k:
+        place = p.line(f"getelementptr {p.element}, ptr {numbers}, i64 {k}")
+        value = spread(p, p.line(f"load {p.element}, ptr {place}"))
+        p.lines.append(f"  store {p.type} {value}, ptr {at(p, target, number_in(p, slots, k))}")
+
+
+def constants(p: Printer, name: str, values: Sequence[float]) -> str:
+    """Numbers as a constant of a module."""
+    numbers = ", ".join(f"{p.element} {hexadecimal(value, p.element)}" for value in values)
+    return f"{name} = internal constant [{len(values)} x {p.element}] [{numbers}]"
 
 
 class Tile(NamedTuple):
@@ -130,7 +145,8 @@ def _sums(
         if column not in right:
             place = at(p, "%B", p.line(f"add i64 {row}, {column}"))
             right[column] = p.line(f"load {kind.type}, ptr {place}{_unaligned(p, kind)}")
-    factors = [_spread(p, kind, p.line(f"load {p.type}, ptr {at(p, start, term)}")) for start in left]
+    factors = [p.line(f"load {p.type}, ptr {at(p, start, term)}") for start in left]
+    factors = factors if kind is p else [spread(kind, x) for x in factors]
     for name, (r, column) in zip(names, places, strict=True):
         total = kind.multiply_add(factors[r], right[column], f"%x_{name}")
         p.lines.append(f"  %y_{name} = bitcast {kind.type} {total} to {kind.type}")
@@ -144,8 +160,9 @@ def _unaligned(p: Printer, kind: Printer) -> str:
     return "" if kind is p else f", align {8 if p.element == 'double' else 4}"
 
 
-def _spread(p: Printer, kind: Printer, x: str) -> str:
-    if kind is p:
+def spread(p: Printer, x: str) -> str:
+    """One number in all lanes."""
+    if p.lanes == 1:
         return x
-    one = p.line(f"insertelement {kind.type} poison, {p.element} {x}, i32 0")
-    return p.line(f"shufflevector {kind.type} {one}, {kind.type} poison, <{kind.lanes} x i32> zeroinitializer")
+    one = p.line(f"insertelement {p.type} poison, {p.element} {x}, i32 0")
+    return p.line(f"shufflevector {p.type} {one}, {p.type} poison, <{p.lanes} x i32> zeroinitializer")

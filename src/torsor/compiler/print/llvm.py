@@ -9,6 +9,7 @@ overlaps the one before, so that what is written must not be where anything is r
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple, TypeVar
@@ -17,7 +18,7 @@ from torsor.compiler.graph import Calls, Op, Product, Program
 from torsor.compiler.print import blocks
 from torsor.compiler.print.lane_groups import addresses, beginning, fetch, ports_of, row_names, shifted, states
 from torsor.compiler.print.packing import Loop, Windows, load_columns, load_into_slots, store_columns, store_from_slots
-from torsor.compiler.print.plan import PIECE, BlockStep, Chunk, Plan, plan, starts
+from torsor.compiler.print.plan import PIECE, BlockStep, Chunk, Place, Plan, plan, rounded
 from torsor.compiler.print.printer import Printer, Target, folded_products
 from torsor.compiler.print.streaming import Streaming
 
@@ -74,8 +75,7 @@ def assemble(
     widest = max(lanes for lanes, _, _ in functions)
     # Outputs count: each is stored, in a group of states after it was transposed, by as many instructions as there are lanes.
     length = len(live) - len(folded) + len(program.roots()) * (1 if widest == 1 else TRANSPOSED)
-    has_blocks = any(program.graph.ops[node] is Op.BLOCK for node in live)
-    cut = plan(program, whole, piece, target.fma, folded=folded) if length > whole or has_blocks else None
+    is_whole = length <= whole and not any(program.graph.ops[node] is Op.BLOCK for node in live)
     declared: set[str] = set()
     text: list[str] = []
     shared: dict[str, str] = {}
@@ -84,19 +84,18 @@ def assemble(
     for lanes, name, function in functions:
         printer = Printer(program, element, lanes, target)
         attributes = SCHEDULING
-        if lanes > 1 or cut is not None:
+        if lanes > 1 or not is_whole:
             attributes += f' "min-legal-vector-width"="{target.bits}" "prefer-vector-width"="{target.bits}"'
-        slots = 0 if cut is None else cut.size(lanes, printer.widest)
-        if cut is None:
+        if is_whole:
             body: Body = Inline(live, folded)
         else:
-            body = Pieces(f"{name}_piece", cut, lanes, printer.widest)
+            cut = plan(program, whole, piece, target.fma, lanes, printer.widest, folded)
+            body = Pieces(f"{name}_piece", cut)
             shared |= body.shared(printer, attributes)
             pieces |= body.functions(printer, attributes)
             text += [*body.tables(printer), *body.products(printer, attributes)]
         text += function(printer, body, attributes)
-        waiting = 0 if body.streaming is None else body.streaming.room
-        scratch = max(scratch, (slots + waiting) * (8 if element == "double" else 4))
+        scratch = max(scratch, body.size * (8 if element == "double" else 4))
         declared |= printer.declared
     groups = [tuple(islice(pieces, k, k + TOGETHER)) for k in range(0, len(pieces), TOGETHER)]
     bodies = [text, *(_with_shared([pieces[name] for name in group], shared) for group in groups)]
@@ -115,6 +114,7 @@ class Inline(NamedTuple):
     live: list[int]
     folded: set[int]
     streaming: Streaming | None = None  # there are no steps, during which it could be
+    size: int = 0
 
     def compute(self, p: Printer, inputs: list[str]) -> list[str]:
         """Input values → root values, printing what lies between."""
@@ -147,20 +147,25 @@ class Inline(NamedTuple):
 class Pieces:
     """The program as functions called one after the other, with their values in scratch; in the same two ways."""
 
-    def __init__(self, name: str, cut: Plan, lanes: int, widest: int) -> None:
-        self.name, self.cut, self.lanes, self.widest = name, cut, lanes, widest
+    def __init__(self, name: str, cut: Plan) -> None:
+        self.name, self.cut = name, cut
         self.streaming: Streaming | None = None  # of results of a kernel for many states
-        self._plans = cut.plans(lanes, widest)
-        self._numbers = {(id(part), n): k for k, (part, n) in enumerate(self._plans)}
-        self._numbers |= {(id(step), n): k for k, (_, n, step) in enumerate(self._steps(Chunk))}
-        self._numbers |= {(id(step), n): k for k, (_, n, step) in enumerate(self._steps(BlockStep))}
+        self._plans = cut.plans()
+        self._numbers = {id(part): k for k, part in enumerate(self._plans)}
+        self._numbers |= {id(step): k for k, (_, step) in enumerate(self._steps(Chunk))}
+        self._numbers |= {id(step): k for k, (_, step) in enumerate(self._steps(BlockStep))}
+
+    @property
+    def size(self) -> int:
+        """How many numbers of scratch it takes, with results that wait to be streamed."""
+        return self.cut.size + (self.streaming.room if self.streaming else 0)
 
     def compute(self, p: Printer, inputs: list[str]) -> list[str]:
         """Input values → root values, by way of their slots."""
         for slot, value in enumerate(inputs):
-            p.lines.append(f"  store {p.type} {value}, ptr {_slot(p, slot)}")
+            p.lines.append(f"  store {p.type} {value}, ptr {blocks.at(p, '%scratch', slot)}")
         self._run(p, self.cut, "%scratch")
-        return [p.line(f"load {p.type}, ptr {_slot(p, slot)}") for slot in self.cut.root_slots]
+        return [p.line(f"load {p.type}, ptr {blocks.at(p, '%scratch', slot)}") for slot in self.cut.root_slots]
 
     def rows_to_rows(self, p: Printer, rows: Callable[[int], list[str]], *, guarded: bool = False) -> bool:
         """Rows into slots and slots into rows by loops: printed out, thousands of outputs would take minutes to compile.
@@ -168,7 +173,7 @@ class Pieces:
         Each sine has its own guard: it is in a function. ``guarded``, in a kernel for many states: long results are streamed.
         """
         ports, inputs, start = ports_of(p.program), len(p.program.graph.inputs), 0
-        streaming = Streaming(p, self.cut.size(self.lanes, self.widest))
+        streaming = Streaming(p, self.cut.size)
         if guarded and streaming.ports:
             self.streaming = streaming
         for k, port in enumerate(ports[:inputs]):
@@ -192,83 +197,89 @@ class Pieces:
             yield Windows.of(p, self.cut.root_slots[start : start + len(nodes)], zero)
             start += len(nodes)
 
-    def _run(self, p: Printer, part: Plan, scratch: str, *, fetching: bool = False) -> None:
+    def _run(
+        self, p: Printer, part: Plan, scratch: str, given: str = "null", made: str = "null", *, fetching: bool = False
+    ) -> None:
         """The steps of a plan, whose slots begin at ``scratch``; with a share of what is fetched before each."""
         for number, step in enumerate(part.steps):
             if fetching:
                 fetch(p, set(self.streaming.ports if self.streaming else ()), number, len(part.steps))
             if isinstance(step, Chunk):
-                place = f"getelementptr (ptr, ptr @{self.name}_table, i64 {self._numbers[id(step), p.lanes]})"
-                p.lines.append(f"  call void {p.line(f'load ptr, ptr {place}')}(ptr {scratch})")
+                place = f"getelementptr (ptr, ptr @{self.name}_table, i64 {self._numbers[id(step)]})"
+                code = p.line(f"load ptr, ptr {place}")
+                p.lines.append(f"  call void {code}(ptr {scratch}, ptr {given}, ptr {made})")
                 continue
-            area, made = blocks.at(p, scratch, part.area), blocks.at(p, scratch, step.first)
-            if isinstance(step.block, Product):
-                self._product(p, step.block, step, scratch, area, made)
-            elif step.lanes(p.lanes, self.widest) > p.lanes:
-                self._side_by_side(p, step.block, step, scratch, area, made)
+            results, area = blocks.at(p, scratch, step.first), blocks.at(p, scratch, part.area)
+            if step.own is None:
+                arguments = area
             else:
-                self._calls(p, step.block, step, scratch, area, made)
+                arguments = blocks.at(p, scratch, step.own)
+                blocks.fill(p, self._table("filled", step), self._table("numbers", step), len(step.filled), scratch)
+                blocks.move(p, scratch, self._table("copied", step), len(step.copied), scratch)
+            if isinstance(step.block, Product):
+                if step.own is None:
+                    blocks.pick(p, scratch, self._table("sources", step), 0, step.taken, arguments)
+                self._product(p, step.block, step, arguments, results)
+            else:
+                self._calls(p, step.block, step, scratch, arguments, results, area)
+        if part.left:
+            blocks.move(p, scratch, self._table("left", part), len(part.left), made)
 
-    def _product(self, p: Printer, block: Product, step: BlockStep, scratch: str, A: str, C: str) -> None:
-        """A product of what is picked, by the function for its size."""
-        blocks.pick(p, scratch, self._table("sources", step, p.lanes), 0, len(step.sources), A)
+    def _product(self, p: Printer, block: Product, step: BlockStep, A: str, C: str) -> None:
+        """A product of matrices whose numbers lie together, by the function for its size."""
         B, tile = blocks.at(p, A, block.n * block.k), blocks.Tile.of(p, block)
-        tiles, terms = (self._table(what, step, p.lanes) for what in ("tiles", "terms"))
+        tiles, terms = (self._table(what, step) for what in ("tiles", "terms"))
         count = len(blocks.tiles(block, step, tile)[0]) // 4
         parts = f"i64 {block.k}, i64 {block.m}, ptr {tiles}, i64 {count}, ptr {terms}"
         p.lines.append(f"  call void @{tile.name(p)}(ptr {A}, ptr {B}, ptr {C}, {parts})")
 
-    def _calls(self, p: Printer, block: Calls, step: BlockStep, scratch: str, area: str, made: str) -> None:
-        """A program called row by row in ``area``; what a row leaves for the next is copied there."""
+    def _calls(
+        self, p: Printer, block: Calls, step: BlockStep, scratch: str, arguments: str, results: str, area: str
+    ) -> None:
+        """A program called turn by turn; what a row leaves for the next is copied there."""
         assert step.inner is not None
-        carried, given, table = block.carried, block.size // block.times, self._table("sources", step, p.lanes)
-        blocks.pick(p, scratch, table, 0, carried, area)
-        with Loop(p, block.times, 1) as row:
-            first = p.line(f"add i64 {p.line(f'mul i64 {row}, {block.taken}')}, {carried}")
-            blocks.pick(p, scratch, table, first, block.taken, blocks.at(p, area, carried))
-            self._run(p, step.inner, area)
-            here = blocks.at(p, made, p.line(f"mul i64 {row}, {given}"))
-            blocks.pick(p, area, self._table("roots", step.inner, p.lanes), 0, given, here)
-            blocks.copy(p, here, carried, area)
+        wide, carried, taken, table = (
+            p.with_lanes(step.inner.lanes),
+            block.carried,
+            step.taken,
+            self._table("sources", step),
+        )
+        if step.own is None:
+            area = blocks.at(p, area, rounded(taken))
+            blocks.pick(p, scratch, table, 0, carried, arguments)
+        with Loop(p, step.turns, 1) as turn:
+            given = arguments
+            if step.own is None:
+                first = p.line(f"add i64 {p.line(f'mul i64 {turn}, {taken - carried}')}, {carried}")
+                blocks.pick(p, scratch, table, first, taken - carried, blocks.at(p, given, carried))
+            else:
+                given = blocks.at(p, arguments, p.line(f"mul i64 {turn}, {taken}"))
+            here = blocks.at(p, results, p.line(f"mul i64 {turn}, {step.given}"))
+            self._run(wide, step.inner, area, given, here)
+            blocks.copy(p, here, carried, given if step.own is None else blocks.at(p, given, taken))
 
-    def _side_by_side(self, p: Printer, block: Calls, step: BlockStep, scratch: str, area: str, made: str) -> None:
-        """A program called for several rows of one state at a time, each in a lane."""
-        assert step.inner is not None
-        wide, given = p.with_lanes(self.widest), block.size // block.times
-        taken, table = block.taken * wide.lanes, self._table("sources", step, p.lanes)
-        with Loop(p, len(starts(block.times, wide.lanes)), 1) as group:
-            blocks.pick(p, scratch, table, p.line(f"mul i64 {group}, {taken}"), taken, area)
-            self._run(wide, step.inner, area)
-            first = p.line(f"mul i64 {group}, {wide.lanes}")
-            late = p.line(f"icmp ugt i64 {first}, {block.times - wide.lanes}")
-            first = p.line(f"select i1 {late}, i64 {block.times - wide.lanes}, i64 {first}")
-            here = blocks.at(p, made, p.line(f"mul i64 {first}, {given}"))
-            rows = [blocks.at(p, here, lane * given) for lane in range(wide.lanes)]
-            store_from_slots(
-                wide, rows, Windows.of(wide, step.inner.root_slots), self._table("rows", step, p.lanes), area
-            )
+    def _steps(self, kind: type[S]) -> list[tuple[Plan, S]]:
+        """All pieces, or all blocks, of the program and those it calls, each with its plan."""
+        return [(part, step) for part in self._plans for step in part.steps if isinstance(step, kind)]
 
-    def _steps(self, kind: type[S]) -> list[tuple[Plan, int, S]]:
-        """All pieces, or all blocks, of the program and those it calls, each with its plan and in as many lanes as it runs in."""
-        return [(part, lanes, step) for part, lanes in self._plans for step in part.steps if isinstance(step, kind)]
-
-    def _table(self, what: str, of: Plan | BlockStep, lanes: int) -> str:
-        return f"@{self.name}_{what}{self._numbers[id(of), lanes]}"
+    def _table(self, what: str, of: Plan | BlockStep) -> str:
+        return f"@{self.name}_{what}{self._numbers[id(of)]}"
 
     def tables(self, p: Printer) -> Iterator[str]:
-        """The slots of roots and of what blocks take, the tiles of products, and the addresses of the pieces."""
-        for part, lanes in self._plans:
-            yield blocks.table(self._table("roots", part, lanes), part.root_slots)
-        for _, lanes, step in self._steps(BlockStep):
-            wide, sources = p.with_lanes(step.lanes(lanes, self.widest)), step.sources
+        """The slots of what blocks take and leave, constants, the tiles of products, and the addresses of the pieces."""
+        for part in self._plans:
+            yield blocks.table(self._table("left", part), [x for pair in part.left for x in pair])
+        for part, step in self._steps(BlockStep):
             if isinstance(step.block, Product):
-                found = blocks.tiles(step.block, step, blocks.Tile.of(wide, step.block))
+                found = blocks.tiles(step.block, step, blocks.Tile.of(p.with_lanes(part.lanes), step.block))
                 for what, numbers in zip(("tiles", "terms"), found, strict=True):
-                    yield blocks.table(self._table(what, step, lanes), numbers)
-            elif wide.lanes > lanes and step.inner is not None:
-                sources, slots = blocks.side_by_side(step.block, sources, wide.lanes), step.inner.root_slots
-                yield blocks.table(self._table("rows", step, lanes), Windows.of(wide, slots).table)
-            yield blocks.table(self._table("sources", step, lanes), sources)
+                    yield blocks.table(self._table(what, step), numbers)
+            if step.own is None:
+                yield blocks.table(self._table("sources", step), step.picked())
+                continue
+            yield blocks.table(self._table("copied", step), [x for pair in step.copied for x in pair])
+            yield blocks.table(self._table("filled", step), [slot for slot, _ in step.filled])
+            yield blocks.constants(p, self._table("numbers", step), [value for _, value in step.filled])
         for k, windows in enumerate(self._outputs(p)):
             yield blocks.table(f"@{self.name}_columns{k}", windows.table)
         yield f"@{self.name}_table = global [{len(self._steps(Chunk))} x ptr] zeroinitializer"
@@ -276,9 +287,9 @@ class Pieces:
     def products(self, p: Printer, attributes: str) -> Iterator[str]:
         """The functions that multiply matrices, one for each kind of tile."""
         known = set[str]()
-        for _, lanes, step in self._steps(BlockStep):
+        for part, step in self._steps(BlockStep):
             if isinstance(step.block, Product):
-                kind = p.with_lanes(lanes)
+                kind = p.with_lanes(part.lanes)
                 tile = blocks.Tile.of(kind, step.block)
                 if tile.name(kind) not in known:
                     known.add(tile.name(kind))
@@ -287,21 +298,21 @@ class Pieces:
     def shared(self, p: Printer, attributes: str) -> dict[str, str]:
         """What several pieces call, by name: sine and cosine, if any needs them."""
         found: dict[str, str] = {}
-        for part, lanes, chunk in self._steps(Chunk):
-            name = f"{self.name}_sine_and_cosine_{lanes}"
+        for part, chunk in self._steps(Chunk):
+            name = f"{self.name}_sine_and_cosine_{part.lanes}"
             if name not in found and any(part.program.graph.ops[node] in (Op.SIN, Op.COS) for node in chunk.nodes):
-                found[name] = "\n".join(p.with_lanes(lanes).shared_sine_and_cosine(name, attributes))
+                found[name] = "\n".join(p.with_lanes(part.lanes).shared_sine_and_cosine(name, attributes))
         return found
 
     def functions(self, p: Printer, attributes: str) -> dict[str, str]:
         """The pieces, by name."""
         functions: dict[str, str] = {}
-        for k, (part, lanes, chunk) in enumerate(self._steps(Chunk)):
-            own = p.in_piece(part.program, lanes, f"{self.name}_sine_and_cosine_{lanes}")
+        for k, (part, chunk) in enumerate(self._steps(Chunk)):
+            own = p.in_piece(part.program, part.lanes, f"{self.name}_sine_and_cosine_{part.lanes}")
             values = _PieceValues(own, chunk)
             own.nodes(chunk.nodes, values, part.folded)
-            values.store_constants()
-            start = f"define void @{self.name}{k}(ptr %scratch){attributes} {{"
+            values.store_unmade()
+            start = f"define void @{self.name}{k}(ptr %scratch, ptr %given, ptr %made){attributes} {{"
             functions[f"{self.name}{k}"] = "\n".join([start, *own.lines, "  ret void", "}"])
         return functions
 
@@ -315,14 +326,16 @@ class _PieceValues(dict[int, str]):
 
     def __init__(self, p: Printer, chunk: Chunk) -> None:
         super().__init__()
-        self._p, self._loads, self._stores = p, dict(chunk.loads), dict(chunk.stores)
+        self._p, self._loads, self._stores = p, dict(chunk.loads), defaultdict[int, list[Place]](list)
+        for node, place in chunk.stores:
+            self._stores[node].append(place)
 
     def __missing__(self, node: int) -> str:
         p, graph = self._p, self._p.program.graph
         if graph.ops[node] is Op.CONSTANT:
             value = p.number(graph.values[node])
         else:
-            value = p.line(f"load {p.type}, ptr {_slot(p, self._loads[node])}")
+            value = p.line(f"load {p.type}, ptr {blocks.at(p, *self._loads[node])}")
         super().__setitem__(node, value)
         return value
 
@@ -331,22 +344,20 @@ class _PieceValues(dict[int, str]):
         if node in self._stores:
             self._store(node)
 
-    def store_constants(self) -> None:
-        """Constants that are results: nothing computes them, so that no assignment has stored them."""
+    def store_unmade(self) -> None:
+        """Constants and arguments that are results, or that blocks take: no assignment has stored them."""
         for node in self._stores:
-            if self._p.program.graph.ops[node] is Op.CONSTANT:
+            if self._p.program.graph.ops[node] in (Op.CONSTANT, Op.INPUT):
                 self._store(node)
 
     def _store(self, node: int) -> None:
         # Volatile: LLVM would weigh moving each past every other, for half of its time.
-        self._p.lines.append(f"  store volatile {self._p.type} {self[node]}, ptr {_slot(self._p, self._stores[node])}")
+        for place in self._stores[node]:
+            target = blocks.at(self._p, *place)
+            self._p.lines.append(f"  store volatile {self._p.type} {self[node]}, ptr {target}")
 
 
 Body = Inline | Pieces
-
-
-def _slot(p: Printer, slot: int) -> str:
-    return p.line(f"getelementptr {p.type}, ptr %scratch, i64 {slot}")
 
 
 def _one(p: Printer, body: Body, attributes: str) -> Iterator[str]:

@@ -1,13 +1,16 @@
-"""How a long program runs: its steps in order, pieces of straight-line code and blocks, and the slots their values wait in.
+"""How a long program runs: its steps in order, pieces of straight-line code and blocks, and the places their values wait in.
 
 Compiling one function of n instructions takes more than linear time, so that long programs are cut into pieces, each a function
 of its own. Values that cross a cut go through numbered slots of a scratch area. A block (`graph.Product`, `graph.Calls`) is a
-loop over slots: its arguments are picked by a table of slots, and all that it makes lies together.
+loop over slots. Its arguments lie together, in the order in which it takes them: a piece stores a number there as soon as it is
+computed. Only where a number is another block's, or an argument of very many rows, it is picked by a table of slots.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence, Set
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from torsor.compiler.graph import TRUTH_VALUED, Block, Calls, Graph, Op, Product, Program
@@ -16,117 +19,303 @@ from torsor.compiler.print.printer import folded_products
 PIECE = 500
 WIDTH = 8  # columns of a product that are summed together
 ALIGNED = 16  # slots: for one state, vectors begin there too
+OWN = 0.5  # of a block's arguments, from which on they have slots of their own if pieces compute as many
+
+
+class Place(NamedTuple):
+    """Where a number is: so many behind ``%scratch``, or in a program called, its arguments ``%given`` or results ``%made``."""
+
+    base: str
+    number: int
 
 
 class Chunk(NamedTuple):
-    """A piece of a program: some nodes, the values they take from slots, and the values they leave in slots: (node, slot)."""
+    """A piece of a program: some nodes, the places of values it takes, and places for values it leaves: (node, place)."""
 
     nodes: list[int]
-    loads: list[tuple[int, int]]
-    stores: list[tuple[int, int]]
+    loads: list[tuple[int, Place]]
+    stores: list[tuple[int, Place]]
 
 
-class BlockStep(NamedTuple):
-    """A block: the slots of its arguments, the first slot of what it makes, which of that is needed; for calls, how the program
-    called runs.
+@dataclass(eq=False)
+class BlockStep:
+    """A block, and how it runs in so many lanes.
 
-    ``terms``: for each block of columns of a product, the rows of the second matrix that are not known to be zero.
+    ``first``: the first slot of what it makes, of which some is ``needed``. ``own``: the first slot of its arguments where they
+    have slots of their own, of which some are ``filled`` with constants and some ``copied`` from other slots; else ``sources``
+    are the slots that they are picked from. ``inner``: how a program called runs: in as many lanes, or for one state with several
+    rows ``abreast``. ``terms``: for each block of columns of a product, the rows of the second matrix that are not all zero.
     """
 
     block: Block
-    sources: list[int]
+    args: tuple[int, ...]
     first: int
     needed: set[int]
     inner: Plan | None
+    abreast: int
     terms: list[list[int]]
+    own: int | None = None
+    sources: list[int] = field(default_factory=list)
+    copied: list[tuple[int, int]] = field(default_factory=list)
+    filled: list[tuple[int, float]] = field(default_factory=list)
 
-    def lanes(self, lanes: int, widest: int) -> int:
-        """How many lanes a program called has: for one state as many as can be, each a row, if none needs another's results."""
-        alone = isinstance(self.block, Product) or self.block.carried or self.block.times < widest
-        return lanes if lanes > 1 or alone else widest
+    @property
+    def turns(self) -> int:
+        """How often a program is called, each time for rows that go abreast."""
+        return -(-self.block.times // self.abreast) if isinstance(self.block, Calls) else 1
+
+    @property
+    def taken(self) -> int:
+        """Numbers from the arguments of one turn to those of the next."""
+        own = self.block.carried + self.block.taken if isinstance(self.block, Calls) else len(self.args)
+        return self.abreast * own
+
+    @property
+    def given(self) -> int:
+        """Numbers from the results of one turn to those of the next."""
+        return self.abreast * self.block.size // (self.block.times if isinstance(self.block, Calls) else 1)
+
+    def place_of_argument(self, k: int) -> int:
+        """Where argument k is, behind the first one."""
+        if not isinstance(self.block, Calls) or k < self.block.carried:
+            return k
+        row, number = divmod(k - self.block.carried, self.block.taken)
+        return self._in_turn(row, self.block.carried + number, self.taken)
+
+    def place_of_result(self, k: int) -> int:
+        """Where number k of what it makes is, behind the first one."""
+        return self._in_turn(*divmod(k, self.given // self.abreast), self.given)
+
+    def _in_turn(self, row: int, number: int, size: int) -> int:
+        turn, lane = divmod(row, self.abreast)
+        return turn * size + number * self.abreast + lane
+
+    def picked(self) -> list[int]:
+        """The slots that arguments are picked from, as they are taken: what is carried first, then turn by turn."""
+        if self.abreast == 1:
+            return self.sources
+        found = [0] * (self.turns * self.taken)
+        for k, slot in enumerate(self.sources):
+            found[self.place_of_argument(k)] = slot
+        for one, other in self.spare():
+            found[other] = found[one]
+        return found
+
+    def spare(self) -> list[tuple[int, int]]:
+        """Places of the last row's arguments, and those in the last turn that have no row: they take the same."""
+        if not isinstance(self.block, Calls):
+            return []
+        last, taken = self.block.times - 1, range(self.block.taken)
+        rows = range(self.block.times, self.turns * self.abreast)
+        return [(self._in_turn(last, k, self.taken), self._in_turn(row, k, self.taken)) for row in rows for k in taken]
 
 
 class Plan(NamedTuple):
-    """The steps of a program, and the slot of each root; input numbers are in the first slots.
+    """The steps of a program in so many lanes, and the slot of each root; input numbers are in the first slots.
 
-    From slot ``area`` on, blocks work on what they have picked.
+    A program called has its inputs behind ``%given``, and its roots behind ``%made``: some come there from their slots in the end
+    (``left``). From slot ``area`` on, blocks work on what they have picked, and programs called have their slots.
     """
 
     program: Program
+    lanes: int
     folded: set[int]
     steps: list[Chunk | BlockStep]
     root_slots: list[int]
+    left: list[tuple[int, int]]
     area: int
 
-    def plans(self, lanes: int, widest: int) -> list[tuple[Plan, int]]:
-        """This one and those of all programs called, each once in as many lanes as it runs in."""
-        seen: dict[tuple[int, int], Plan] = {}
-        waiting = [(self, lanes)]
+    def plans(self) -> list[Plan]:
+        """This one and those of all programs called, each once."""
+        seen: dict[int, Plan] = {}
+        waiting = [self]
         while waiting:
-            plan, lanes = waiting.pop()
-            if (id(plan), lanes) not in seen:
-                seen[id(plan), lanes] = plan
-                blocks = (step for step in plan.steps if isinstance(step, BlockStep))
-                waiting += [(step.inner, step.lanes(lanes, widest)) for step in blocks if step.inner]
-        return [(plan, lanes) for (_, lanes), plan in seen.items()]
+            if id(plan := waiting.pop()) not in seen:
+                seen[id(plan)] = plan
+                waiting += [step.inner for step in plan.steps if isinstance(step, BlockStep) and step.inner]
+        return list(seen.values())
 
-    def size(self, lanes: int, widest: int) -> int:
-        """How many numbers its slots hold, in so many lanes."""
-        return lanes * self.area + max((_working(step, lanes, widest) for step in self.steps), default=0)
+    @property
+    def size(self) -> int:
+        """How many numbers its slots hold, in all lanes, and those of programs called."""
+        return self.lanes * self.area + max((self._working(step) for step in self.steps), default=0)
+
+    def _working(self, step: Chunk | BlockStep) -> int:
+        if isinstance(step, Chunk):
+            return 0
+        picked = 0 if step.own is not None else self.lanes * rounded(step.taken)
+        return picked + (0 if step.inner is None else step.inner.size)
+
+
+class _How(NamedTuple):
+    """How programs are cut, with so many lanes at most; and the plans of programs called, by digest and lanes."""
+
+    piece: int
+    fma: bool
+    widest: int
+    known: dict[tuple[str, int], Plan]
 
 
 def plan(
-    program: Program,
-    whole: int,
-    piece: int,
-    fma: bool,
-    known: dict[str, Plan] | None = None,
-    folded: set[int] | None = None,
+    program: Program, whole: int, piece: int, fma: bool, lanes: int, widest: int, folded: set[int] | None = None
 ) -> Plan:
     """Cut a program at its blocks, and one of more than ``whole`` nodes and outputs into pieces of about ``piece`` nodes.
 
-    ``known``: plans of programs called, by digest; ``folded``: the products of the program that are folded into sums, if that is
-    known. A slot is used again once the last step that reads it is done; those of blocks stay. Truth values do not cross a cut: a
-    piece makes those it needs. Constants that a block or an output takes are stored by the first piece.
+    ``folded``: the products of the program that are folded into sums, if that is known.
     """
-    known = {} if known is None else known
-    graph, live, roots = program.graph, program.live(), program.roots()
-    folded = folded_products(program, live, fma) if folded is None else folded
-    printed = [n for n in live if n not in folded]
-    pieces, home = _cut(graph, printed, piece if len(printed) + len(roots) > whole else whole)
-    end = len(pieces)
-    truths = [_truths(graph, nodes) for nodes in pieces]
-    needs = [sorted(_needed(graph, (*nodes, *made), folded)) for nodes, made in zip(pieces, truths, strict=True)]
-    last = {node: k for k, wanted in enumerate(needs) for node in wanted if home.get(node, -1) != k}
-    last |= dict.fromkeys(roots, end)
-    constants = [node for node in last if graph.ops[node] is Op.CONSTANT]
-    done: list[list[int]] = [[] for _ in range(end + 1)]
-    for node, final in last.items():
-        if graph.ops[node] is not Op.ENTRY:
-            done[final].append(node)
-    entries: dict[int, list[int]] = {nodes[0]: [] for nodes in pieces if nodes}
-    for node in live:
-        if graph.ops[node] is Op.ENTRY:
-            entries[graph.args[node][0]].append(node)
-    slot = {node: k for k, node in enumerate(graph.input_nodes)}
-    free: list[int] = []
-    total = len(slot)
-    steps: list[Chunk | BlockStep] = []
-    for k, nodes in enumerate(pieces):
-        if nodes and graph.ops[nodes[0]] is Op.BLOCK:
-            made = {node: graph.values[node] for node in entries[nodes[0]]}
-            step = _block_step(graph, nodes[0], slot, (total, set(made.values())), (piece, fma, known))
-            slot |= {node: total + number for node, number in made.items()}
-            steps.append(step)
-            total += step.block.size
-        else:
-            loads = [(node, slot[node]) for node in needs[k] if home.get(node, -1) != k]
-            stored = [node for node in nodes if node in last] + (constants if k == 0 else [])
-            for node in stored:  # before slots are freed: a piece reads all its values after it may have stored some
-                slot[node], total = (free.pop(), total) if free else (total, total + 1)
-            steps.append(Chunk(sorted((*nodes, *truths[k])), loads, [(node, slot[node]) for node in stored]))
-        free += [slot[node] for node in done[k]]
-    return Plan(program, folded, steps, [slot[root] for root in roots], -(-total // ALIGNED) * ALIGNED)
+    folded = folded_products(program, program.live(), fma) if folded is None else folded
+    return _Planner(program, lanes, _How(piece, fma, widest, {}), folded, called=False).planned(whole)
+
+
+class _Planner:
+    """Finds the places of all values of a program.
+
+    A slot is used again once the last step that reads it is done; those of blocks stay. Truth values do not cross a cut: a piece
+    makes those it needs. What no piece computes, constants and inputs of programs called, is stored by the first piece.
+    """
+
+    def __init__(self, program: Program, lanes: int, how: _How, folded: set[int], *, called: bool) -> None:
+        self.program, self.graph, self.lanes, self.how, self.folded, self.called = (
+            program, program.graph, lanes, how, folded, called,
+        )  # fmt: skip
+        inputs = [] if called else self.graph.input_nodes
+        self.slot = {node: k for k, node in enumerate(inputs)}
+        self.places: dict[int, list[Place]] = defaultdict(list)  # in arguments of blocks, and results
+        self.total = len(inputs)
+        self.entries: dict[int, list[int]] = defaultdict(list)  # of each block, those that are needed
+        for node in program.live():
+            if self.graph.ops[node] is Op.ENTRY:
+                self.entries[self.graph.args[node][0]].append(node)
+
+    def planned(self, whole: int) -> Plan:
+        """The plan; a program of more than ``whole`` nodes and outputs is cut into pieces."""
+        graph, roots = self.graph, self.program.roots()
+        printed = [n for n in self.program.live() if n not in self.folded]
+        pieces, home = _cut(graph, printed, self.how.piece if len(printed) + len(roots) > whole else whole)
+        blocks = {
+            k: self._block(nodes[0]) for k, nodes in enumerate(pieces) if nodes and graph.ops[nodes[0]] is Op.BLOCK
+        }
+        left = self._results(roots)
+        truths = [_truths(graph, nodes) for nodes in pieces]
+        needs = [
+            sorted(self._read(blocks[k]) if k in blocks else _needed(graph, (*nodes, *truths[k]), self.folded))
+            for k, nodes in enumerate(pieces)
+        ]
+        last = {
+            node: k
+            for k, wanted in enumerate(needs)
+            for node in wanted
+            if home.get(node, -1) != k and (k in blocks or not self._is_given(node))
+        }
+        last |= {} if self.called else dict.fromkeys(roots, len(pieces))
+        done: list[list[int]] = [[] for _ in range(len(pieces) + 1)]
+        for node, final in last.items():
+            if graph.ops[node] is not Op.ENTRY and not self._is_placed(node):
+                done[final].append(node)
+        unmade = sorted(n for n in {*last, *self.places} if graph.ops[n] is Op.CONSTANT or self._is_given(n))
+        free: list[int] = []
+        steps: list[Chunk | BlockStep] = []
+        for k, nodes in enumerate(pieces):
+            if k in blocks:
+                if blocks[k].own is None:
+                    blocks[k].sources = [self._place(x).number for x in blocks[k].args]
+                steps.append(blocks[k])
+            else:
+                here = [*nodes, *(unmade if k == 0 else [])]
+                read = [*(n for n in needs[k] if home.get(n, -1) != k), *filter(self._is_given, here)]
+                loads = [(n, Place("%given", graph.values[n]) if self._is_given(n) else self._place(n)) for n in read]
+                for node in here:  # before slots are freed: a piece reads all its values after it may have stored some
+                    if node in last and not self._is_placed(node):
+                        self.slot[node] = free.pop() if free else self._more(1)
+                stores = [(n, Place("%scratch", self.slot[n])) for n in here if n in last and not self._is_placed(n)]
+                stores += [(n, place) for n in here for place in self.places.get(n, ())]
+                steps.append(Chunk(sorted((*nodes, *truths[k])), loads, stores))
+            free += [self.slot[node] for node in done[k]]
+        root_slots = [] if self.called else [self._place(root).number for root in roots]
+        return Plan(self.program, self.lanes, self.folded, steps, root_slots, left, rounded(self.total))
+
+    def _more(self, count: int, *, aligned: bool = False) -> int:
+        """The first of so many new slots."""
+        first = rounded(self.total) if aligned else self.total
+        self.total = first + count
+        return first
+
+    def _is_given(self, node: int) -> bool:
+        """Whether a node is an input of a program called, which pieces read where it is."""
+        return self.called and self.graph.ops[node] is Op.INPUT
+
+    def _is_stored(self, node: int) -> bool:
+        """Whether a piece stores it wherever it is wanted."""
+        op = self.graph.ops[node]
+        return op is not Op.ENTRY and (op is not Op.INPUT or self.called)
+
+    def _is_placed(self, node: int) -> bool:
+        return any(place.base == "%scratch" for place in self.places.get(node, ()))
+
+    def _place(self, node: int) -> Place:
+        """Where a number is read that has a slot, or is an argument of a block."""
+        placed = [place for place in self.places.get(node, ()) if place.base == "%scratch"]
+        return placed[0] if placed else Place("%scratch", self.slot[node])
+
+    def _read(self, step: BlockStep) -> set[int]:
+        """The numbers that a block reads from slots that are not its own."""
+        return {x for x in step.args if step.own is None or not self._is_stored(x)}
+
+    def _results(self, roots: list[int]) -> list[tuple[int, int]]:
+        """Of a program called, the slots of results that no piece stores, and where they belong."""
+        left = []
+        for number, root in enumerate(roots if self.called else ()):
+            if self._is_stored(root):
+                self.places[root].append(Place("%made", number))
+            else:
+                left.append((self.slot[root], number))
+        return left
+
+    def _block(self, node: int) -> BlockStep:
+        graph, block, args = self.graph, self.graph.values[node], self.graph.args[node]
+        inner, terms, abreast = None, list[list[int]](), 1
+        if isinstance(block, Calls):
+            alone = self.lanes > 1 or block.carried or block.times < self.how.widest
+            abreast = 1 if alone else self.how.widest
+            inner = self._inner(block.program, self.lanes * abreast)
+        elif isinstance(block, Product):
+            zero = [graph.ops[x] is Op.CONSTANT and graph.values[x] == 0.0 for x in args[block.n * block.k :]]
+            terms = [_terms(block, zero, start) for start in starts(block.m, WIDTH)]
+        entries = {n: graph.values[n] for n in self.entries[node]}
+        step = BlockStep(block, args, 0, set(entries.values()), inner, abreast, terms)
+        step.first = self._more(step.turns * step.given, aligned=True)
+        self.slot |= {n: step.first + step.place_of_result(number) for n, number in entries.items()}
+        computed = {x for x in args if self._is_stored(x) and graph.ops[x] is not Op.CONSTANT}
+        if len(computed) >= OWN * sum(graph.ops[x] is not Op.CONSTANT for x in args):
+            self._give_slots(step)
+        return step
+
+    def _give_slots(self, step: BlockStep) -> None:
+        """Slots of its own for each argument of a block."""
+        graph, rows = self.graph, step.turns + (isinstance(step.block, Calls) and step.block.carried > 0)
+        step.own = self._more(rows * step.taken, aligned=True)  # what the last row leaves has a place too
+        for k, x in enumerate(step.args):
+            slot = step.own + step.place_of_argument(k)
+            if graph.ops[x] is Op.CONSTANT:
+                step.filled.append((slot, graph.values[x]))
+            elif self._is_stored(x):
+                self.places[x].append(Place("%scratch", slot))
+            else:
+                step.copied.append((self.slot[x], slot))
+        step.copied += [(step.own + x, step.own + y) for x, y in step.spare()]
+
+    def _inner(self, program: Program, lanes: int) -> Plan:
+        key = program.digest(), lanes
+        if key not in self.how.known:
+            # Cut, however short: beside the calls around it, a long piece keeps more than the registers hold.
+            folded = folded_products(program, program.live(), self.how.fma)
+            self.how.known[key] = _Planner(program, lanes, self.how, folded, called=True).planned(0)
+        return self.how.known[key]
+
+
+def rounded(slots: int) -> int:
+    """So many slots, or some more: what comes next is aligned."""
+    return -(-slots // ALIGNED) * ALIGNED
 
 
 def _cut(graph: Graph, nodes: Sequence[int], piece: int) -> tuple[list[list[int]], dict[int, int]]:
@@ -144,19 +333,6 @@ def _cut(graph: Graph, nodes: Sequence[int], piece: int) -> tuple[list[list[int]
     return pieces, home | {node: home[graph.args[node][0]] for node in nodes if graph.ops[node] is Op.ENTRY}
 
 
-def _block_step(
-    graph: Graph, node: int, slot: dict[int, int], made: tuple[int, set[int]], how: tuple[int, bool, dict[str, Plan]]
-) -> BlockStep:
-    block, args, inner, terms = graph.values[node], graph.args[node], None, []
-    if isinstance(block, Calls):
-        # Cut, however short: beside the calls around it, a long piece keeps more than the registers hold.
-        inner = how[2].get(digest := block.program.digest()) or how[2].setdefault(digest, plan(block.program, 0, *how))
-    elif isinstance(block, Product):
-        zero = [graph.ops[x] is Op.CONSTANT and graph.values[x] == 0.0 for x in args[block.n * block.k :]]
-        terms = [_terms(block, zero, start) for start in starts(block.m, WIDTH)]
-    return BlockStep(block, [slot[x] for x in args], *made, inner, terms)
-
-
 def starts(size: int, step: int) -> list[int]:
     """Where blocks begin that cover all; the last overlaps the one before instead of being cut."""
     return [max(0, min(start, size - step)) for start in range(0, size, step)]
@@ -166,13 +342,6 @@ def _terms(block: Product, zero: list[bool], start: int) -> list[int]:
     """The rows in which some of the columns from ``start`` on are not known to be zero."""
     columns = range(start, min(start + WIDTH, block.m))
     return [row for row in range(block.k) if not all(zero[row * block.m + column] for column in columns)]
-
-
-def _working(step: Chunk | BlockStep, lanes: int, widest: int) -> int:
-    """Numbers that a step works on besides those of values."""
-    if isinstance(step, Chunk):
-        return 0
-    return lanes * len(step.sources) if step.inner is None else step.inner.size(step.lanes(lanes, widest), widest)
 
 
 def _truths(graph: Graph, nodes: list[int]) -> set[int]:
@@ -188,11 +357,9 @@ def _truths(graph: Graph, nodes: list[int]) -> set[int]:
 
 
 def _needed(graph: Graph, nodes: Iterable[int], folded: Set[int]) -> set[int]:
-    """The numbers that nodes read: arguments, or for a product folded into one the product's own; constants only for blocks."""
+    """The numbers that nodes read: arguments, or for a product folded into one the product's own; no constants."""
     found: set[int] = set()
     for node in nodes:
-        if graph.ops[node] is Op.BLOCK:  # alone
-            return set(graph.args[node])
         for x in graph.args[node]:
             if x in folded:
                 found.update(graph.args[x])
