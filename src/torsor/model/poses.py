@@ -145,7 +145,9 @@ def plain_pose(xyz: Sequence[float], rpy: Sequence[float]) -> Pose:
     """`pose_from` of plain numbers that have been checked."""
     (x, y, z), (roll, pitch, yaw) = xyz, rpy
     if roll == pitch == yaw == 0.0:
-        return np.array([[1.0, 0.0, 0.0, x], [0.0, 1.0, 0.0, y], [0.0, 0.0, 1.0, z], [0.0, 0.0, 0.0, 1.0]])
+        pose = AT_REST.copy()
+        pose[0, 3], pose[1, 3], pose[2, 3] = x, y, z
+        return pose
     upper, middle, lower = roll_pitch_yaw_rotation(roll, pitch, yaw)
     return np.array([[*upper, x], [*middle, y], [*lower, z], [0.0, 0.0, 0.0, 1.0]])
 
