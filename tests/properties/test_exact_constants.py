@@ -195,6 +195,8 @@ def test_a_program_is_evaluated_in_plain_numbers_as_its_machine_code_does():
 @given(st.lists(angles.filter(lambda x: abs(x) < 1e9), min_size=3, max_size=3))
 @example([0.0, -0.0, 0.0])
 @example([0.5 * math.pi, 0.0, -math.pi])
+@example([0.7, -0.3, 0.0])
+@example([math.pi, 0.5 * math.pi, -0.0])
 def test_roll_pitch_and_yaw_are_the_product_of_three_rotations_to_the_bit(rpy):
     roll, pitch, yaw = rpy
     with exact_constants():

@@ -55,19 +55,20 @@ def norm(numbers: list[float]) -> float:
     numbers = [x for x in numbers if x]
     if len(numbers) == 1:
         return abs(numbers[0])
-    return rounded_root(sum((Fraction(x) ** 2 for x in numbers), Fraction(0)))
+    square = sum((Fraction(x) ** 2 for x in numbers), Fraction(0))
+    return rounded_root(square.numerator, square.denominator)
 
 
-def rounded_root(square: Fraction) -> float:
-    """The double nearest to the square root of a number that is not negative."""
-    if not square:
+def rounded_root(numerator: int, denominator: int) -> float:
+    """The double nearest to the square root of a quotient that is not negative."""
+    if not numerator:
         return 0.0
-    # 4^shift · square has more than 2 · 64 + 2 bits, so that its integer root has 64: eleven more than a double, and a last
-    # bit that says whether anything is left keeps a root that is just above halfway from being taken for halfway.
-    shift = max(0, 66 + (square.denominator.bit_length() - square.numerator.bit_length()) // 2)
-    scaled = (square.numerator << (2 * shift)) // square.denominator
+    # 4^shift · the quotient has more than 2 · 64 + 2 bits, so that its integer root has 64: eleven more than a double,
+    # and a last bit that says whether anything is left keeps a root just above halfway from being taken for halfway.
+    shift = max(0, 66 + (denominator.bit_length() - numerator.bit_length()) // 2)
+    scaled = (numerator << (2 * shift)) // denominator
     root = math.isqrt(scaled)
-    exact = root * root == scaled and scaled * square.denominator == square.numerator << (2 * shift)
+    exact = root * root == scaled and scaled * denominator == numerator << (2 * shift)
     return _divided(2 * root + (not exact), 2 << shift)
 
 

@@ -14,7 +14,7 @@ are the same rule for numbers of known size, and for rotations, whose entries ma
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar, Token
 from fractions import Fraction
 from math import copysign, fsum, isfinite, prod
@@ -77,7 +77,7 @@ def settled(x: Array, scale: Array) -> Array:
 def settled_rotation(R: Rotation) -> Rotation:
     """A rotation (..., 3, 3) with 0 and ±1 where its entries are that but for rounding; all other entries untouched."""
     if R.shape == (3, 3):  # a handful of numbers is done before NumPy has begun
-        return numpy.array([[settled_entry(x) for x in row] for row in R.tolist()])
+        return numpy.array([list(map(settled_entry, row)) for row in R.tolist()])
     return numpy.where(numpy.abs(numpy.abs(R) - 1.0) <= ROUNDING, numpy.sign(R), settled(R, 1.0))
 
 
@@ -143,20 +143,30 @@ def norm(x: Array) -> float:
 
 def unit(x: Array) -> Array:
     """x / |x| of a vector (n,) that is not zero, each entry rounded once, whatever the size of x."""
-    if numpy.count_nonzero(x) == 1:  # most axes of robots: ±1, and nothing to round
-        return numpy.copysign(numpy.asarray(x) != 0.0, x)
-    squares = [Fraction(value) ** 2 for value in numpy.asarray(x, dtype=float).tolist()]
-    total = sum(squares, Fraction(0))
-    return numpy.copysign([correctly_rounded.rounded_root(square / total) for square in squares], x)
+    return numpy.array(unit_of(numpy.asarray(x, dtype=float).tolist()))
 
 
-def roll_pitch_yaw_rotation(roll: float, pitch: float, yaw: float) -> Rotation:
-    """R_z(yaw) R_y(pitch) R_x(roll), (3, 3), as `matmul` gives it from right to left; angles in rad."""
+def unit_of(numbers: list[float]) -> list[float]:
+    """`unit` of plain numbers."""
+    if numbers.count(0.0) == len(numbers) - 1:  # most axes of robots: ±1, and nothing to round
+        return [copysign(1.0 if x else 0.0, x) for x in numbers]
+    # Integers with a common factor, which does not matter: several times faster than fractions
+    pairs = [x.as_integer_ratio() for x in numbers]
+    common = max(denominator for _, denominator in pairs)
+    squares = [(numerator * (common // denominator)) ** 2 for numerator, denominator in pairs]
+    roots = [correctly_rounded.rounded_root(square, sum(squares)) for square in squares]
+    return list(map(copysign, roots, numbers))
+
+
+def roll_pitch_yaw_rotation(roll: float, pitch: float, yaw: float) -> list[list[float]]:
+    """The rows of R_z(yaw) R_y(pitch) R_x(roll), as `matmul` gives it from right to left, settled; angles in rad."""
     (a, b), (c, d), (e, f) = ((correctly_rounded.cos(x), correctly_rounded.sin(x)) for x in (roll, pitch, yaw))
+    if yaw == 0.0:  # of most joints, and then no entry is a sum
+        return [list(map(settled_entry, row)) for row in ([c, d * b, d * a], [0.0, a, -b], [-d, c * b, c * a])]
     # R_y R_x has one product in each entry, so that four entries of R alone are sums
-    upper = [e * c, sum_of_products([e, f], [d * b, -a]), sum_of_products([e, f], [d * a, b])]
-    middle = [f * c, sum_of_products([f, e], [d * b, a]), sum_of_products([f, e], [d * a, -b])]
-    return numpy.array([upper, middle, [-d, c * b, c * a]]) + 0.0  # no zero has a sign
+    upper = [e * c, sum_of_products((e, f), (d * b, -a)), sum_of_products((e, f), (d * a, b))]
+    middle = [f * c, sum_of_products((f, e), (d * b, a)), sum_of_products((f, e), (d * a, -b))]
+    return [list(map(settled_entry, row)) for row in (upper, middle, [-d, c * b, c * a])]
 
 
 def _each(function: Callable[..., float]) -> Callable[..., Array]:
@@ -180,7 +190,7 @@ PRIMITIVES = SimpleNamespace(
 )
 
 
-def sum_of_products(xs: list[float], ys: list[float]) -> float:
+def sum_of_products(xs: Sequence[float], ys: Sequence[float]) -> float:
     """Σ x y of two lists, accumulated exactly and rounded once; 0 where it is zero but for rounding."""
     terms: list[float] = []
     size = 0.0
@@ -215,7 +225,7 @@ def _error(x: float, y: float, product: float) -> float:
     return ((x_high * y_high - product) + x_high * y_low + x_low * y_high) + x_low * y_low
 
 
-def _sum_of_fractions(xs: list[float], ys: list[float]) -> float:
+def _sum_of_fractions(xs: Sequence[float], ys: Sequence[float]) -> float:
     """The same for numbers of extreme size."""
     if not all(map(isfinite, (*xs, *ys))):
         return sum(x * y for x, y in zip(xs, ys, strict=True))

@@ -218,12 +218,16 @@ def block(rows: Sequence[Sequence[Array]]) -> Array:
 def stack_matrices(parts: Sequence[Array]) -> Array:
     """Matrices (..., m, n) as entries of a new axis in front of the last two: (..., k, m, n)."""
     xp = namespace(*parts)
+    if xp is numpy and {part.shape for part in parts} == {parts[0].shape[-2:]}:
+        return numpy.array(parts)  # several times faster than numpy.stack
     common = numpy.broadcast_shapes(*(part.shape for part in parts))
     return xp.stack([xp.broadcast_to(part, common) for part in parts], axis=-3)
 
 
 def stack_vectors(parts: Sequence[Array]) -> Array:
     """Vectors (..., m) as entries of a new axis in front of the last: (..., k, m)."""
+    if namespace(*parts) is numpy and {part.shape for part in parts} == {parts[0].shape[-1:]}:
+        return numpy.array(parts)
     return concat([part[..., None, :] for part in parts], axis=-2)
 
 

@@ -242,7 +242,7 @@ def _read_urdf(content: bytes, report: Findings) -> Description | None:
         message = f"the outermost element is <{root.tag[:40]}>, a URDF has <robot> and an MJCF <mujoco>"
         report.add("not-a-robot", root.line, "", message)
         return None
-    return urdf.read(root, report)
+    return urdf.read(root, report, content)
 
 
 READERS: dict[str, Callable[[bytes, Findings], Description | None]] = {

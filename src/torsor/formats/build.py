@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
 from torsor.arrays import cross, exact_constants, matmul
 from torsor.arrays.exact import unit
-from torsor.arrays.typing import Array, Pose, Twist, Vector3
+from torsor.arrays.typing import Array, InertiaRow, Pose, Twist, Vector3
+from torsor.errors import TorsorError
 from torsor.formats.check_mechanism import ONE_FREEDOM
 from torsor.formats.description import MOTION, Description, Exact, JointPart, LinkPart, unused
 from torsor.lie import se3
-from torsor.model import Inertia, Joint, Robot, assemble
-from torsor.model._assemble import EARTH
-from torsor.model.poses import composed
+from torsor.model import Inertia, Joint, Robot
+from torsor.model._assemble import EARTH, NO_INERTIA, assembled
+from torsor.model.poses import check_pose, composed
 from torsor.model.shapes import moved_from_com
 from torsor.model.structure import Coupling
 
 _NOT_TURNED = np.eye(3).tolist()
+NOTHING = Inertia.zero()
+_motion_of = attrgetter(*MOTION.values())
 FLOATING = "floating"
 WORLD = "world"
 # What making a screw a unit may change, of 1 in its direction and of its largest number in its moment.
@@ -29,24 +33,28 @@ ROUNDING = 32 * float(np.finfo(float).eps)
 @exact_constants()
 def build(described: Description, *, base: str = "fixed", gravity: Vector3 | None = None) -> Robot:
     """The robot; with ``base`` "floating" its root link moves freely, on a joint of the same name."""
-    links = {link.name: inertia_of(link) for link in described.links}
-    joints = [part for joint in described.joints for part in _joints(joint, links)]
-    root, root_inertia = described.base, links.get(described.base, Inertia.zero())
+    inertias = {link.name: _inertia_row(link) for link in described.links}
+    joints = [part for joint in described.joints for part in _joints(joint, inertias)]
+    root = described.base
     if base == FLOATING:
-        outside = unused(WORLD, {*links, *(frame.name for frame in described.frames)})
+        outside = unused(WORLD, {*inertias, *(frame.name for frame in described.frames)})
         name = unused("floating_base", {joint.name for joint in joints})
-        joints.insert(0, Joint(name=name, kind="free", parent=outside, link=root, inertia=root_inertia))
-        root, root_inertia = outside, Inertia.zero()
-    robot = assemble(
-        _with_shared_springs(_with_shared_friction(joints)),
-        name=described.name,
-        gravity=gravity if gravity is not None else EARTH if described.gravity is None else described.gravity,
-        frames={frame.name: (frame.link, frame.pose) for frame in described.frames},
-        base=root,
-        base_inertia=root_inertia,
-        coulomb_width=described.coulomb_width,
-        order=_order(described.order, joints),
-    )
+        joints.insert(0, Joint(name=name, kind="free", parent=outside, link=root, inertia=NOTHING))
+        root = outside
+    try:
+        robot = assembled(
+            _with_shared_springs(_with_shared_friction(joints)),
+            {root: NO_INERTIA} | inertias,
+            name=described.name,
+            gravity=gravity if gravity is not None else EARTH if described.gravity is None else described.gravity,
+            frames={frame.name: (frame.link, frame.pose) for frame in described.frames},
+            base=root,
+            coulomb_width=described.coulomb_width,
+            order=_order(described.order, joints),
+            rigid=described.rigid,
+        )
+    except TorsorError as error:
+        raise error.at("assemble") from None
     if described.exact is not None:
         robot = _with_exact_numbers(robot, described, described.exact)
     return robot.with_visuals(described.visuals) if described.visuals else robot
@@ -60,12 +68,23 @@ def inertia_of(link: LinkPart) -> Inertia:
     straight = link.turn.tolist() == _NOT_TURNED
     matrix = link.matrix if straight else matmul(link.turn, matmul(link.matrix, link.turn.T))
     if link.unchecked:
-        return Inertia.unchecked(moved_from_com(np.float64(link.mass), link.com, matrix))
+        six = matrix[np.triu_indices(3)].tolist()
+        return Inertia.unchecked(moved_from_com(link.mass, link.com.tolist(), six))
     return Inertia(link.mass, link.com, matrix)
 
 
-def _joints(joint: JointPart, links: dict[str, Inertia]) -> list[Joint]:
-    bounds: dict[str, Any] = {name: getattr(joint, own) for name, own in MOTION.items()}
+def _inertia_row(link: LinkPart) -> InertiaRow:
+    """The ten numbers of `inertia_of`: most links need no more, for their numbers have been checked."""
+    if link.mass is None:
+        return NO_INERTIA
+    if link.sound and link.turn.tolist() == _NOT_TURNED:
+        return moved_from_com(link.mass, link.com.tolist(), link.moments.tolist())
+    return inertia_of(link).row
+
+
+def _joints(joint: JointPart, inertias: dict[str, InertiaRow]) -> list[Joint]:
+    """The joint of the model, or two: their own inertias do not count, ``inertias`` by link do."""
+    bounds: dict[str, Any] = dict(zip(MOTION, _motion_of(joint), strict=True))
     bounds = {name: value for name, value in bounds.items() if value is not None}  # where there is no limit
     one_freedom, moves = joint.kind in ONE_FREEDOM, joint.kind != "fixed"
     one = Joint(
@@ -77,7 +96,7 @@ def _joints(joint: JointPart, links: dict[str, Inertia]) -> list[Joint]:
         axis=joint.axis if one_freedom else None,
         pitch=joint.pitch if one_freedom else 0.0,
         screw=joint.screw if one_freedom else None,
-        inertia=links[joint.child],
+        inertia=NOTHING,
         mimic=joint.mimic if moves else None,
         **(bounds if moves else {}),
     )
@@ -86,12 +105,13 @@ def _joints(joint: JointPart, links: dict[str, Inertia]) -> list[Joint]:
         return [one]
     # The plane of motion is normal to the axis, ours is x-y: move in turned axes, and turn back.
     plane = f"{joint.child}_plane"
-    moving = replace(one, link=plane, pose=composed(joint.pose, turn), inertia=Inertia.zero())
-    back = Joint(
-        name=f"{joint.name}_turn", kind="fixed", parent=plane, link=joint.child, pose=se3.inverse(turn),
-        inertia=links[joint.child],
-    )  # fmt: skip
-    return [moving, back]
+    inertias[plane] = NO_INERTIA
+    there, back = (
+        check_pose(f"joint {joint.name!r}: pose", T) for T in (composed(joint.pose, turn), se3.inverse(turn))
+    )
+    moving = replace(one, link=plane, pose=there)
+    turned = Joint(name=f"{joint.name}_turn", kind="fixed", parent=plane, link=joint.child, pose=back, inertia=NOTHING)
+    return [moving, turned]
 
 
 def _to_axis(axis: Vector3) -> Pose | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from operator import attrgetter
 
@@ -70,8 +71,8 @@ def resting(robot: Description) -> set[str]:
 def extent(robot: Description) -> float:
     """How large the robot is, m: the largest distance, centre of mass or shape that the file mentions."""
     lengths = [0.0]
-    lengths += [float(np.linalg.norm(joint.pose[:3, 3])) for joint in robot.joints]
-    lengths += [float(np.linalg.norm(link.com)) for link in robot.links if link.mass]
+    lengths += [math.hypot(*joint.pose[:3, 3].tolist()) for joint in robot.joints]
+    lengths += [math.hypot(*link.com.tolist()) for link in robot.links if link.mass]
     lengths += [max(shape.size) for link in robot.links for shape in link.shapes if shape.size]
     return max(lengths)
 
@@ -96,6 +97,7 @@ def _moments(link: LinkPart, size: float, report: Findings | _OfBase) -> None:
     second = [[x, -xy, -xz], [-xy, y, -yz], [-xz, -yz, z]]
     usual = link.mass * (LARGE * max(size, SMALLEST)) ** 2
     if xx + yy + zz <= usual and is_plainly_definite(second):  # no principal moment exceeds the sum of the others
+        link.sound = True
         return
     low, middle, high = moments = np.linalg.eigvalsh(link.matrix)
     scale = float(np.abs(moments).max())
@@ -166,7 +168,7 @@ def _half_unit(word: str) -> float:
     """Half a unit of the last digit of a number as written; none of 0, which is seldom rounded."""
     if float(word) == 0.0:
         return 0.0
-    digits, _, exponent = word.lower().partition("e")
+    digits, _, exponent = word.strip().lower().partition("e")
     return float(0.5 * 10.0 ** (int(exponent or 0) - len(digits.partition(".")[2])))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from operator import attrgetter
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from torsor.model.joint_kinds import SCREW_KINDS
 NEARLY_ONE = 1e-6  # files give unit axes with six digits
 ROUNDING = 1e-12
 ONE_FREEDOM = (*SCREW_KINDS, "continuous")
+_effects_of = attrgetter("damping", "friction", "armature", "stiffness")
 MOST_POWER = 300  # of 2: squares of numbers between 2**-300 and 2**300 lose nothing
 
 
@@ -101,6 +103,9 @@ def check_joints(robot: Description, report: Findings) -> None:
             continue
         _axis(joint, report)
         _limits(robot, joint, report)
+        effects = _effects_of(joint)
+        if set(map(type, effects)) == {float} and min(effects) >= 0.0:
+            continue
         for name in ("damping", "friction", "armature"):
             value = getattr(joint, name)
             if (value < 0) if type(value) is float else np.any(np.asarray(value) < 0):
@@ -157,6 +162,8 @@ def _limits(robot: Description, joint: JointPart, report: Findings) -> None:
 
 def _followers(robot: Description, report: Findings) -> None:
     """Check mimic joints, and make each follow a joint that moves on its own. A mistake is told where it is, once."""
+    if all(joint.mimic is None for joint in robot.joints):
+        return
     joints = {joint.name: joint for joint in robot.joints}
     settled: dict[str, Mimic | None] = {}  # whom a joint follows in the end; None if nobody can say
     for joint in robot.joints:
@@ -208,8 +215,6 @@ def _joined(joint: JointPart, following: Mimic, report: Findings) -> Mimic | Non
 
 
 def _shared_ranges(robot: Description, report: Findings) -> None:
-    if all(joint.mimic is None for joint in robot.joints):
-        return
     ranges = {joint.name: _range(joint) for joint in robot.joints if joint.mimic is None}
     for joint in robot.joints:
         if joint.mimic is None:

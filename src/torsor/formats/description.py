@@ -14,6 +14,7 @@ from torsor.arrays.typing import Array, InertiaRow, Pose, Twist, Vector3
 from torsor.model import Mimic, Visual
 
 INFINITE = float("inf")
+_ZERO, _NOT_TURNED = np.zeros(6), np.eye(3)
 LARGEST = 1e50  # of what is multiplied with other numbers: products of a few stay finite
 MOTION = {  # of limits, armature, friction and springs: the model's words, and those of a `JointPart`
     "lower": "lower",
@@ -46,18 +47,20 @@ class LinkPart:
 
     ``moments`` are the numbers as written (ixx, ixy, ixz, iyy, iyz, izz) in axes turned by ``turn`` (3, 3); kg·m².
     ``written``: their words, in files that have them. An ``unchecked`` inertia is one that no body has, and was accepted.
+    A ``sound`` one has been checked, and is that of a body beyond doubt.
     A ``virtual`` link stands between two joints of one body and has no mass for that reason.
     """
 
     name: str
     line: int | None = None
     mass: float | None = None
-    com: Vector3 = field(default_factory=lambda: np.zeros(3))
-    moments: Array = field(default_factory=lambda: np.zeros(6))
-    turn: Array = field(default_factory=lambda: np.eye(3))
+    com: Vector3 = field(default_factory=_ZERO[:3].copy)
+    moments: Array = field(default_factory=_ZERO.copy)
+    turn: Array = field(default_factory=_NOT_TURNED.copy)
     written: tuple[str, ...] = ()
     inertial_line: int | None = None
     unchecked: bool = False
+    sound: bool = False
     shapes: list[Shape] = field(default_factory=list)
     virtual: bool = False
 
@@ -74,7 +77,7 @@ class LinkPart:
     @property
     def matrix(self) -> Array:
         """Rotational inertia (3, 3), in the axes the numbers are written in; kg·m²."""
-        xx, xy, xz, yy, yz, zz = self.moments
+        xx, xy, xz, yy, yz, zz = self.moments.tolist()
         return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
     def set_matrix(self, matrix: Array) -> None:
@@ -155,7 +158,10 @@ class Exact:
 
 @dataclass
 class Description:
-    """All that a file says of a robot. ``base``: the root link, once the tree has been checked."""
+    """All that a file says of a robot. ``base``: the root link, once the tree has been checked.
+
+    ``rigid``: the poses of its joints were made of angles, and are rigid motions beyond doubt.
+    """
 
     name: str
     links: list[LinkPart] = field(default_factory=list)
@@ -168,6 +174,7 @@ class Description:
     order: list[str] | None = None
     requires_limits: bool = False  # the format wants limits on revolute and prismatic joints
     exact: Exact | None = None
+    rigid: bool = False
 
     def link(self, name: str) -> LinkPart | None:
         """A link by name."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from xml.parsers import expat
@@ -19,7 +19,7 @@ from torsor.errors import ModelError
 from torsor.formats.description import LARGEST
 from torsor.formats.findings import Findings
 from torsor.model import Robot
-from torsor.model.poses import plain_pose
+from torsor.model.poses import AT_REST, plain_pose
 
 MOST_BYTES = 16 * 2**20
 MOST_ELEMENTS = 100_000
@@ -28,6 +28,7 @@ MOST_ATTRIBUTES = 100
 LONGEST_ATTRIBUTE = 1_000_000
 LEAST_DEGREES = 10.0  # whole numbers from here on are no angles in radians
 _PIECE = 1024
+WITH_TEXT = ("mechanicalReduction",)  # the only tag of robot files whose text is read
 
 SAVE_AS_UTF_8 = 'Save the file as UTF-8, with encoding="utf-8" in its first line or none.'
 _CODES = {
@@ -62,20 +63,20 @@ _UNFINISHED = (_CODES["NO_ELEMENTS"], _CODES["TAG_MISMATCH"])
 
 @dataclass(slots=True)
 class Element:
-    """A tag with its attributes and children; ``start`` and ``end`` are its place in the file, in bytes."""
+    """A tag with its attributes and children; ``start`` and ``close``: where its tags begin in the file, in bytes."""
 
     tag: str
     attributes: dict[str, str]
     line: int
     start: int
-    end: int = -1
     children: list[Element] = field(default_factory=list)
-    parts: list[str] = field(default_factory=list)
+    close: int = -1
+    parts: list[str] | None = None
 
     @property
     def text(self) -> str:
-        """What stands between its tags, children apart."""
-        return "".join(self.parts)
+        """What stands between its tags, children apart; kept of tags in `WITH_TEXT` alone."""
+        return "".join(self.parts or ())
 
     def walk(self) -> Iterator[Element]:
         """This element and all below it, in the order of the file."""
@@ -85,13 +86,16 @@ class Element:
             yield element
             waiting.extend(reversed(element.children))
 
-    def all(self, tag: str) -> Iterator[Element]:
+    def all(self, tag: str) -> list[Element]:
         """The children of one tag."""
-        return iter([child for child in self.children if child.tag == tag])
+        return [child for child in self.children if child.tag == tag]
 
     def first(self, tag: str) -> Element | None:
         """The first child of one tag, if there is one."""
-        return next(self.all(tag), None)
+        for child in self.children:
+            if child.tag == tag:
+                return child
+        return None
 
 
 class _Stop(Exception):
@@ -140,24 +144,32 @@ def root_tag(content: bytes) -> str:
 
 
 class _Builder:
+    """Handlers of expat that make the tree. They are called for each tag, so what is rare is looked at elsewhere."""
+
     def __init__(self, content: bytes, report: Findings) -> None:
-        self.content, self.report = content, report
-        self.root: Element | None = None
-        self._open: list[Element] = []
+        self.report = report
+        self._file = Element("", {}, 0, 0)
+        self._open = [self._file]
         self._count = 0
+        # Only a file that is long or has many signs "<" can have values too long or elements too many.
+        self._is_large = len(content) > LONGEST_ATTRIBUTE or content.count(b"<") > MOST_ELEMENTS
         self.parser = parser = expat.ParserCreate()
         parser.buffer_text = True
         parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end
-        parser.CharacterDataHandler = self._characters
         parser.StartDoctypeDeclHandler = self._doctype
         parser.EntityDeclHandler = self._doctype
 
+    @property
+    def root(self) -> Element | None:
+        """The outermost element."""
+        return self._file.children[0] if self._file.children else None
+
     def still_open(self, code: int) -> str:
         """Which tag is to be closed next, where an error comes from that."""
-        if code not in _UNFINISHED or not self._open:
-            return ""
         element = self._open[-1]
+        if code not in _UNFINISHED or element is self._file:
+            return ""
         return f"; <{element.tag[:40]}> of line {element.line} is still open"
 
     def _stop(self, rule: str, message: str) -> None:
@@ -168,34 +180,36 @@ class _Builder:
         self._stop("xml-doctype", "the file has a document type declaration, which is refused")
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        opened, parser = self._open, self.parser
+        if self._is_large or len(opened) > MOST_DEPTH or len(attributes) > MOST_ATTRIBUTES:
+            self._refuse_too_large(tag, attributes)
+        element = Element(tag, attributes, parser.CurrentLineNumber, parser.CurrentByteIndex, [])
+        opened[-1].children.append(element)
+        opened.append(element)
+        if tag in WITH_TEXT:
+            element.parts = []
+            parser.CharacterDataHandler = self._characters
+
+    def _refuse_too_large(self, tag: str, attributes: dict[str, str]) -> None:
         self._count += 1
         if self._count > MOST_ELEMENTS:
             self._stop("file-too-large", f"more than {MOST_ELEMENTS:,} elements")
-        if len(self._open) >= MOST_DEPTH:
+        if len(self._open) > MOST_DEPTH:
             self._stop("file-too-large", f"elements nested deeper than {MOST_DEPTH}")
-        if attributes:
-            longest = max(map(len, attributes.values()))
-            if len(attributes) > MOST_ATTRIBUTES or longest > LONGEST_ATTRIBUTE:
-                self._stop("file-too-large", f"<{tag[:40]}> has too many or too long attributes")
-        parser = self.parser
-        element = Element(tag, attributes, parser.CurrentLineNumber, parser.CurrentByteIndex, -1, [], [])
-        if self._open:
-            self._open[-1].children.append(element)
-        else:
-            self.root = element
-        self._open.append(element)
+        longest = max(map(len, attributes.values()), default=0)
+        if len(attributes) > MOST_ATTRIBUTES or longest > LONGEST_ATTRIBUTE:
+            self._stop("file-too-large", f"<{tag[:40]}> has too many or too long attributes")
 
     def _end(self, tag: str) -> None:
-        element = self._open.pop()
-        element.end = self.content.find(b">", self.parser.CurrentByteIndex) + 1
+        self._open.pop().close = self.parser.CurrentByteIndex
 
     def _characters(self, text: str) -> None:
-        if self._open:
-            self._open[-1].parts.append(text)
+        """From the first tag on whose text is kept: between most tags stands nothing but space."""
+        if (parts := self._open[-1].parts) is not None:
+            parts.append(text)
 
 
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\Z")
-_PLAIN = re.compile(r"[-+0-9.eE \t\r\n]*\Z").match  # of such words Python takes for numbers what `as_number` does
 _SPACE = " \t\r\n"  # all that XML takes for space: others are told apart from nothing by few people
 _SHOWN = 60
 _SPACES = re.compile(f"[{_SPACE}]+")
@@ -206,6 +220,21 @@ def as_number(word: str) -> float | None:
     """A finite number as files write them (no "nan", no "1_000", no "0x1f"), or None."""
     value = float(word) if _NUMBER.match(word) else math.inf
     return value if math.isfinite(value) else None
+
+
+def _plain_numbers(text: str, words: Sequence[str], largest: float) -> list[float] | None:
+    """The numbers of the words of a text, if there is no doubt about any of them; None if one needs a closer look.
+
+    In ASCII XML has no other space than its own. There, and without "_", Python takes for finite numbers what
+    `as_number` does.
+    """
+    if not text.isascii() or "_" in text:
+        return None
+    try:
+        numbers = list(map(float, words))
+    except ValueError:
+        return None
+    return numbers if math.isfinite(sum(numbers)) and max(numbers) <= largest and min(numbers) >= -largest else None
 
 
 def is_blank(text: str) -> bool:
@@ -232,15 +261,22 @@ class Fields:
         self, element: Element, key: str, default: float | None = None, *, largest: float = LARGEST
     ) -> float | None:
         """One finite number; ``default`` if the attribute is not there (None: it must be)."""
-        text = element.attributes.get(key)
-        if text is None and default is not None:
+        if (text := element.attributes.get(key)) is not None:
+            if (plain := _plain_numbers(text, (text,), largest)) is not None:
+                return plain[0]
+        elif default is not None:
             return default
-        if text is not None and _PLAIN(text):
-            with suppress(ValueError):
-                if abs(number := float(text)) <= largest and number - number == 0.0:
-                    return number
         numbers = None if self.word(element, key) is None else self._numbers(element, key, 1, largest)
         return None if numbers is None else numbers[0]
+
+    def numbers(
+        self, element: Element, defaults: Mapping[str, float | None], *, largest: float = LARGEST
+    ) -> Sequence[float | None]:
+        """What `number` gives of several attributes, each with its default."""
+        words = [element.attributes.get(key, "") for key in defaults]
+        if (plain := _plain_numbers("".join(words), words, largest)) is not None:
+            return plain
+        return [self.number(element, key, default, largest=largest) for key, default in defaults.items()]
 
     def vector(
         self, element: Element, key: str, size: int, default: tuple[float, ...] | None, *, largest: float = LARGEST
@@ -253,7 +289,7 @@ class Fields:
         """The pose (4, 4) of a child <origin xyz= rpy=>, the identity without one; None if it cannot be read."""
         origin = self.only(parent, tag)
         if origin is None:
-            return np.eye(4)
+            return AT_REST.copy()
         xyz = self._several(origin, "xyz", 3, (0.0, 0.0, 0.0))
         rpy = self._several(origin, "rpy", 3, (0.0, 0.0, 0.0))
         if xyz is None or rpy is None:
@@ -265,25 +301,29 @@ class Fields:
 
     def only(self, parent: Element, tag: str) -> Element | None:
         """The child of a tag that may stand there once."""
-        found = [child for child in parent.children if child.tag == tag]
-        if len(found) > 1:
-            lines = " and ".join(str(element.line) for element in found[:3])
-            self.report.add(
-                "repeated-tag", found[1].line, self.where, f"<{tag}> stands {len(found)} times (lines {lines})"
-            )
-        return found[0] if found else None
+        found = None
+        for child in parent.children:
+            if child.tag == tag:
+                if found is not None:
+                    self._tell_repeated(parent.all(tag))
+                    break
+                found = child
+        return found
+
+    def _tell_repeated(self, found: list[Element]) -> None:
+        lines = " and ".join(str(element.line) for element in found[:3])
+        message = f"<{found[0].tag}> stands {len(found)} times (lines {lines})"
+        self.report.add("repeated-tag", found[1].line, self.where, message)
 
     def _several(
         self, element: Element, key: str, size: int, default: tuple[float, ...] | None, largest: float = LARGEST
     ) -> Sequence[float] | None:
-        text = element.attributes.get(key)
-        if text is None and default is not None:
+        if (text := element.attributes.get(key)) is not None:
+            words = text.split()
+            if len(words) == size and (plain := _plain_numbers(text, words, largest)) is not None:
+                return plain
+        elif default is not None:
             return default
-        if text is not None and _PLAIN(text):
-            with suppress(ValueError):
-                numbers = list(map(float, text.split()))
-                if len(numbers) == size and max(map(abs, numbers)) <= largest and all(map(math.isfinite, numbers)):
-                    return numbers
         return None if self.word(element, key) is None else self._numbers(element, key, size, largest)
 
     def _numbers(self, element: Element, key: str, size: int, largest: float) -> list[float] | None:

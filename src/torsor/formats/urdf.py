@@ -43,27 +43,31 @@ CHILDREN = {
     "inertial": {"origin", "mass", "inertia"},
     "joint": {"origin", "parent", "child", "axis", "limit", "dynamics", "mimic", "calibration", "safety_controller"},
 }
-MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
-READ_ATTRIBUTES = frozenset(
-    {"inertial", "mass", "inertia", "origin", "parent", "child", "axis", "limit", "dynamics", "mimic"}
-)
+# Attributes that are numbers, with what they are where they are not given; None if they must be.
+MOMENTS = dict.fromkeys(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"))
+RATES = {"velocity": INFINITE, "effort": INFINITE}
+LIMITS = {"lower": 0.0, "upper": 0.0} | RATES
+LARGEST_LIMIT = sys.float_info.max  # stands for no limit at all, which URDF cannot say
 
 
-def read(root: Element, report: Findings) -> Description | None:
-    """The description of a <robot> element; None if it is a template of one."""
-    if (template := _template(root)) is not None:
+def read(root: Element, report: Findings, content: bytes) -> Description | None:
+    """The description of a <robot> element, read from ``content``; None if it is a template of one."""
+    # Without these there is no template: expat knows encodings that extend ASCII, and UTF-16, which has zeros.
+    suspicious = any(sign in content for sign in (b"$", b"xacro:", b"&", b"\0"))
+    if suspicious and (template := _template(root)) is not None:
         report.add("xacro", template.line, "", "the file is a xacro template, not a URDF")
         return None
     _report_unknown(root, report)
     name = root.attributes.get("name", "")
     if is_blank(name):
         report.add("missing-attribute", root.line, "<robot>", "name= is missing or empty")
-    description = Description("robot" if is_blank(name) else name, requires_limits=True)
+    description = Description("robot" if is_blank(name) else name, requires_limits=True, rigid=True)
     colours = {material.attributes.get("name"): _colour(material) for material in root.all("material")}
     for element in root.children:
         if element.tag == "link" and (link := _link(element, report)) is not None:
             description.links.append(link)
-            description.visuals += _visuals(element, link.name, colours)
+            if link.shapes:
+                description.visuals += _visuals(element, link.name, colours)
         elif element.tag == "joint" and (joint := _joint(element, report)) is not None:
             description.joints.append(joint)
     _read_transmissions(root, description, report)
@@ -97,10 +101,10 @@ def _read_inertial(inertial: Element, link: LinkPart, fields: Fields) -> None:
     value = None if mass is None else fields.number(mass, "value")
     link.mass = 1.0 if value is None else value  # what could not be read has been reported: nothing else is blamed
     if inertia is not None:
-        numbers = [fields.number(inertia, key) for key in MOMENTS]
+        numbers = fields.numbers(inertia, MOMENTS)
         if None not in numbers:  # else a point mass, which breaks no other rule
             link.moments = np.array(numbers)
-            link.written = tuple(inertia.attributes[key].strip() for key in MOMENTS)
+            link.written = tuple(map(inertia.attributes.__getitem__, MOMENTS))
         link.inertial_line = inertia.line
     if pose is not None:
         link.com, link.turn = pose[:3, 3], pose[:3, :3]
@@ -183,8 +187,8 @@ def _joint(element: Element, report: Findings) -> JointPart | None:
         _read_limits(element, joint, fields)
         dynamics = fields.only(element, "dynamics")
         if dynamics is not None:
-            joint.damping = fields.number(dynamics, "damping", 0.0) or 0.0
-            joint.friction = fields.number(dynamics, "friction", 0.0) or 0.0
+            damping, friction = fields.numbers(dynamics, {"damping": 0.0, "friction": 0.0})
+            joint.damping, joint.friction = damping or 0.0, friction or 0.0
         mimic = fields.only(element, "mimic")
         if mimic is not None:
             leader = fields.word(mimic, "joint")
@@ -232,20 +236,20 @@ def _read_limits(element: Element, joint: JointPart, fields: Fields) -> None:
     if limit is None:
         return
     joint.limit_line = limit.line
-    given = [key for key in ("lower", "upper") if key in limit.attributes]
+    given = "lower" in limit.attributes or "upper" in limit.attributes
     if joint.kind in ("revolute", "prismatic") and given:  # for the others, lower and upper mean nothing
-        lower, upper = (fields.number(limit, key, 0.0, largest=INFINITE) for key in ("lower", "upper"))
+        lower, upper, velocity, effort = fields.numbers(limit, LIMITS, largest=INFINITE)
         readable = lower is not None and upper is not None  # else it has been reported: nothing else is blamed
         joint.lower = -INFINITE if lower is None or not readable else _or_unbounded(lower)
         joint.upper = INFINITE if upper is None or not readable else _or_unbounded(upper)
-    velocity, effort = (fields.number(limit, key, INFINITE, largest=INFINITE) for key in ("velocity", "effort"))
+    else:
+        velocity, effort = fields.numbers(limit, RATES, largest=INFINITE)
     joint.velocity = INFINITE if velocity is None else _or_unbounded(velocity)
     joint.effort = INFINITE if effort is None else _or_unbounded(effort)
 
 
 def _or_unbounded(value: float) -> float:
-    """The largest number stands for no limit at all, which URDF cannot say."""
-    return value if abs(value) < sys.float_info.max else math.copysign(INFINITE, value)
+    return value if abs(value) < LARGEST_LIMIT else math.copysign(INFINITE, value)
 
 
 def _read_transmissions(root: Element, description: Description, report: Findings) -> None:
@@ -282,15 +286,15 @@ def _report_unknown(root: Element, report: Findings) -> None:
     waiting = [root]
     while waiting:
         element = waiting.pop()
-        known, readable = CHILDREN.get(element.tag), ATTRIBUTES.get(element.tag)
-        if readable is not None and not element.attributes.keys() <= readable:
+        known, readable = CHILDREN.get(element.tag), ATTRIBUTES[element.tag]
+        if not readable.issuperset(element.attributes):
             for key in element.attributes:
                 if key not in readable and ":" not in key:
                     attributes.setdefault((element.tag, key), []).append(element)
         for child in element.children:
             if known is not None and child.tag not in known and ":" not in child.tag:
                 tags.setdefault((element.tag, child.tag), []).append(child.line)
-            elif child.tag in CHILDREN or child.tag in READ_ATTRIBUTES:
+            elif child.tag in ATTRIBUTES:
                 waiting.append(child)
     for (tag, found), lines in tags.items():
         report.add("unknown-tag", min(lines), f"<{tag}>", f"unknown tag <{found[:40]}>{_times(lines)}")

@@ -291,12 +291,13 @@ def _with_inertias(robot: Robot) -> str | None:
 def _exchange(content: bytes, link: Element, inertia: Inertia) -> list[tuple[int, int, bytes]]:
     """The edit (first byte, byte beyond, new text) that gives a link another inertia."""
     old = link.first("inertial")
+    end = -1 if old is None else content.find(b">", old.close) + 1
     if inertia.mass == 0:
-        return [] if old is None else [(old.start, old.end, b"")]
+        return [] if old is None else [(old.start, end, b"")]
     lines = inertial_lines(inertia)
     if old is not None:
         column = old.start - (content.rfind(b"\n", 0, old.start) + 1)
-        return [(old.start, old.end, ("\n" + " " * column).join(lines).encode())]
+        return [(old.start, end, ("\n" + " " * column).join(lines).encode())]
     opening = _end_of_start_tag(content, link)
     body = ("\n    ".join(["", *lines]) + "\n  ").encode()
     if content[opening - 2 : opening] == b"/>":

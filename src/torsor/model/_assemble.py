@@ -11,23 +11,23 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from torsor.arrays import concat, exact_constants, is_concrete, known_numbers, stack_matrices, stack_vectors
-from torsor.arrays.typing import Array, GivenVector3, Pose, Vector3
+from torsor.arrays.typing import Array, GivenVector3, InertiaRow, Pose, Vector3
 from torsor.border import explained
 from torsor.errors import ModelError, unknown_name
 from torsor.lie import unchecked as lie
 from torsor.model.inertia import Inertia
 from torsor.model.joint_kinds import KINDS
-from torsor.model.joints import Joint, Mimic, UnitScrew, field_numbers, unit_screw
+from torsor.model.joint_limits import limits_of
+from torsor.model.joints import Joint, Mimic, UnitScrew, spread, unit_screw
 from torsor.model.parameters import Parameters, refuse_impossible_springs
-from torsor.model.poses import AT_REST, check_pose, composed, settled_pose
+from torsor.model.poses import AT_REST, check_pose, check_poses, composed, settled_poses
 from torsor.model.robot import Robot
-from torsor.model.structure import Coordinate, Coupling, Frame, Limits, Structure, coordinates_in_order
+from torsor.model.structure import Coordinate, Coupling, Frame, Structure, coordinates_in_order
 
 EARTH = (0.0, 0.0, -9.81)
+NO_INERTIA = np.zeros(10)
 _OF_FREEDOMS = ("armature", "viscous_friction", "coulomb_friction", "stiffness", "rest")
-_STRUCTURAL = ("lower", "upper", "velocity_limit", "effort_limit")
-_LARGEST = float(np.finfo(float).max)
-_LIMITS = {"lower": (-np.inf, _LARGEST), "upper": (-_LARGEST, np.inf)} | dict.fromkeys(_STRUCTURAL[2:], (0.0, np.inf))
+_numbers_of_freedoms = attrgetter(*_OF_FREEDOMS)
 
 
 class Placement(NamedTuple):
@@ -78,6 +78,28 @@ def assemble(
     Robot
     """
     described = list(joints)
+    rows = {joint.link: joint.inertia.row for joint in described}
+    rows[base] = NO_INERTIA if base_inertia is None else base_inertia.row
+    return assembled(described, rows, name, gravity, frames or {}, base, coulomb_width, order, rigid=False)
+
+
+@exact_constants()
+def assembled(
+    described: list[Joint],
+    inertias: Mapping[str, InertiaRow],
+    name: str,
+    gravity: GivenVector3,
+    frames: Mapping[str, tuple[str, Pose]],
+    base: str,
+    coulomb_width: float,
+    order: Iterable[str] | None,
+    *,
+    rigid: bool,
+) -> Robot:
+    """`assemble` of joints whose own inertias do not count: ``inertias`` (10,) by link do, that of the base too.
+
+    ``rigid``: the poses of all joints are as `check_pose` gives them.
+    """
     _check_names(described, base)
     ordered = depth_first(described, base, attrgetter("link"))
     if len(ordered) < len(described):
@@ -87,10 +109,10 @@ def assemble(
     if not moving:
         raise ModelError(f"robot {name!r} has no moving joint: nothing is left to compute.")
 
-    placed, parents, poses, (base_row, *rows) = _lumped(ordered, base, (base_inertia or Inertia.zero()).row)
+    placed, parents, poses, (base_row, *rows) = _lumped(ordered, base, inertias, rigid=rigid)
     screws = [_motion(joint) for joint in moving]
     coordinates = _coordinates(moving, screws, order)
-    named_frames, frame_poses = _frames(placed, moving, base, frames or {})
+    named_frames, frame_poses = _frames(placed, moving, base, frames)
     structure = Structure(
         name=name,
         base=base,
@@ -109,7 +131,7 @@ def assemble(
         screws=stack_vectors([screw.screw for screw in screws]),
         inertias=stack_vectors(rows),
         gravity=_vector3(name, "gravity", gravity),
-        **{field: _per_freedom(moving, coordinates, field) for field in _OF_FREEDOMS},
+        **_per_freedom(moving, coordinates),
         frame_poses=frame_poses,
         base_inertia=base_row,
     ).frozen()
@@ -190,25 +212,27 @@ def depth_first(joints: Iterable[Any], base: str, link: Callable[[Any], str]) ->
 
 
 def _lumped(
-    ordered: list[Joint], base: str, base_row: Array
+    ordered: list[Joint], base: str, inertias: Mapping[str, InertiaRow], *, rigid: bool
 ) -> tuple[dict[str, Placement], list[int], list[Pose], list[Array]]:
     """Where each link is; parents, poses and inertias of what moves, the base's inertia first. Fixed links join their parents."""
     placed: dict[str, Placement] = {base: Placement(-1, AT_REST)}
     parents: list[int] = []
     poses: list[Pose] = []
-    rows: list[Array] = [base_row]
-    for joint in ordered:
+    rows: list[Array] = [inertias[base]]
+    given = [joint.pose for joint in ordered]
+    if not rigid:
+        given = check_poses(lambda i: f"joint {ordered[i].name!r}: pose", given)
+    for joint, pose, settled in zip(ordered, given, settled_poses(given), strict=True):
         parent = placed[joint.parent]
-        pose = check_pose(f"joint {joint.name!r}: pose", joint.pose)
-        pose = settled_pose(pose) if parent.pose is AT_REST else composed(parent.pose, pose)
+        pose = settled if parent.pose is AT_REST else composed(parent.pose, pose)
         if joint.kind == "fixed":
             placed[joint.link] = Placement(parent.link, pose)
-            rows[parent.link + 1] = rows[parent.link + 1] + lie.transform_inertia(pose, joint.inertia.row)
+            rows[parent.link + 1] = rows[parent.link + 1] + lie.transform_inertia(pose, inertias[joint.link])
             continue
         placed[joint.link] = Placement(len(parents), AT_REST)
         parents.append(parent.link)
         poses.append(pose)
-        rows.append(joint.inertia.row)
+        rows.append(inertias[joint.link])
     return placed, parents, poses, rows
 
 
@@ -276,94 +300,22 @@ def _frames(
     return tuple(frames), stack_matrices(poses) if poses else np.zeros((0, 4, 4))
 
 
-def limits_of(moving: list[Joint], coordinates: tuple[Coordinate, ...]) -> Limits:
-    """Limits of all coordinates; those of a joint that follows another bind its leader."""
-    for joint in moving:
-        _refuse_bad_limits(joint)
+def _per_freedom(moving: list[Joint], coordinates: tuple[Coordinate, ...]) -> dict[str, Array]:
+    """Armature, friction and springs of all degrees of freedom."""
     own = {joint.name: joint for joint in moving}
-    if all(c.nq == 1 and _has_plain_limits(own[c.name]) for c in coordinates) and len(coordinates) == len(moving):
-        return Limits(*(tuple(getattr(own[c.name], field) for c in coordinates) for field in _STRUCTURAL))
-    lower = {c.name: _bounds(own[c.name], "lower", c.nq, -np.inf) for c in coordinates}
-    upper = {c.name: _bounds(own[c.name], "upper", c.nq, np.inf) for c in coordinates}
-    velocity = {c.name: _spread(own[c.name], "velocity_limit", c.nv) for c in coordinates}
-    effort = {c.name: _spread(own[c.name], "effort_limit", c.nv) for c in coordinates}
-    # A follower's limits bind its leader: q_f = ratio q + offset, v_f = ratio v, and its force does ratio f.
-    for joint in moving:
-        if joint.mimic is not None and joint.mimic.ratio:
-            leader, ratio = joint.mimic.joint, joint.mimic.ratio
-            ends = (np.array([joint.lower, joint.upper], float).ravel() - joint.mimic.offset) / ratio
-            lower[leader] = np.maximum(lower[leader], ends.min()) + 0.0  # no −0.0, which sorts below 0.0 for some
-            upper[leader] = np.minimum(upper[leader], ends.max()) + 0.0
-            velocity[leader] = np.minimum(velocity[leader], _of_follower(joint, "velocity_limit") / abs(ratio))
-            effort[leader] = np.minimum(effort[leader], _of_follower(joint, "effort_limit") * abs(ratio))
-    for name in lower:
-        if (lower[name] > upper[name]).any():
-            raise ModelError(
-                f"joint {name!r}: lower limit {lower[name].tolist()} exceeds upper limit {upper[name].tolist()}."
-            )
-    return Limits(
-        *(tuple(float(x) for c in coordinates for x in limit[c.name]) for limit in (lower, upper, velocity, effort))
-    )
+    numbers = [_numbers_of_freedoms(own[c.name]) for c in coordinates if c.nv == 1]
+    if len(numbers) == len(moving) and all(type(x) is float for row in numbers for x in row):
+        table = np.array(numbers).T
+        if not (table[:-1] < 0).any():  # all but where springs rest
+            return dict(zip(_OF_FREEDOMS, table, strict=True))
+    return {field: _one_per_freedom(moving, coordinates, field) for field in _OF_FREEDOMS}
 
 
-def _has_plain_limits(joint: Joint) -> bool:
-    """Whether there is one number for each, in their order: nothing to spread, and nothing wrong."""
-    return all(type(getattr(joint, field)) is float for field in _STRUCTURAL) and joint.lower <= joint.upper
-
-
-def _refuse_bad_limits(joint: Joint) -> None:
-    for field in _STRUCTURAL:
-        if type(given := getattr(joint, field)) is float and _LIMITS[field][0] <= given <= _LIMITS[field][1]:
-            continue  # one number, as nearly every file gives
-        value = _plain_limit(joint, field)
-        if np.isnan(value).any():
-            raise ModelError(
-                f"joint {joint.name!r}: `{field}` must not be NaN; where there is no limit, it is infinite."
-            )
-        if (field == "lower" and np.any(value == np.inf)) or (field == "upper" and np.any(value == -np.inf)):
-            raise ModelError(f"joint {joint.name!r}: no position is within the limit `{field}` {value.tolist()}.")
-        if field.endswith("_limit") and np.any(value < 0):
-            raise ModelError(f"joint {joint.name!r}: `{field}` must not be negative, got {value.tolist()}.")
-
-
-def _plain_limit(joint: Joint, field: str) -> Array:
-    """A limit as plain numbers of any shape."""
-    value = field_numbers(joint, field, more="; where there is no limit, it is infinite")
-    if not is_concrete(value):
-        raise ModelError(
-            f"joint {joint.name!r}: `{field}` is traced, but limits are part of a robot's structure: give plain numbers."
-        )
-    return value
-
-
-def _of_follower(joint: Joint, field: str) -> Array:
-    """A follower's limit (1,); none if it is zero, as files say it of joints without a motor."""
-    value = _spread(joint, field, 1)
-    return np.where(value == 0, np.inf, value)
-
-
-def _bounds(joint: Joint, field: str, size: int, none: float) -> Array:
-    """Bounds (nq,) of one joint's numbers. One number for all of them bounds no quaternion: of a free joint its place alone."""
-    bounds = _spread(joint, field, size)
-    place = KINDS[joint.kind].bounded if joint.kind in KINDS else size
-    if place == size or np.size(getattr(joint, field)) > 1:
-        return bounds
-    if not place and np.isfinite(bounds[0]):
-        raise ModelError(
-            f"joint {joint.name!r}: `{field}` {bounds[0]:g} cannot bound a spherical joint, whose numbers are a quaternion; "
-            "ranges of angles need joints with one number each: three revolute ones, say."
-        )
-    return np.append(bounds[:place], np.full(size - place, none))
-
-
-def _per_freedom(moving: list[Joint], coordinates: tuple[Coordinate, ...], field: str) -> Array:
+def _one_per_freedom(moving: list[Joint], coordinates: tuple[Coordinate, ...], field: str) -> Array:
     own = {joint.name: joint for joint in moving}
-    if all(c.nv == 1 and type(getattr(own[c.name], field)) is float for c in coordinates):
-        values = np.array([getattr(own[c.name], field) for c in coordinates])
-    else:
-        values = concat([_spread(own[c.name], field, c.nv) for c in coordinates])
+    values = concat([spread(own[c.name], field, c.nv) for c in coordinates])
     if field != "rest" and is_concrete(values) and np.any(values < 0):
-        names = [c.name for c in coordinates if np.any(_spread(own[c.name], field, c.nv) < 0)]
+        names = [c.name for c in coordinates if np.any(spread(own[c.name], field, c.nv) < 0)]
         raise ModelError(f"joint {names[0]!r}: `{field}` must not be negative.")
     for joint in moving:
         if joint.mimic is not None and not _is_zero(getattr(joint, field)):
@@ -371,17 +323,6 @@ def _per_freedom(moving: list[Joint], coordinates: tuple[Coordinate, ...], field
                 f"joint {joint.name!r} is a mimic joint: give `{field}` to its leader {joint.mimic.joint!r}."
             )
     return values
-
-
-def _spread(joint: Joint, field: str, size: int) -> Array:
-    if type(given := getattr(joint, field)) is float:
-        return np.full(size, given)
-    value = field_numbers(joint, field, f"a number or {size} numbers")
-    if tuple(value.shape) not in ((), (1,), (size,)):
-        raise ModelError(
-            f"joint {joint.name!r}: `{field}` must be a number or {size} numbers, got shape {value.shape}."
-        )
-    return np.broadcast_to(value, (size,)) if is_concrete(value) else value * np.ones(size)
 
 
 def _is_zero(value: Array) -> bool:

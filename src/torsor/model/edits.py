@@ -13,9 +13,10 @@ from torsor.arrays.typing import Array
 from torsor.border.arrays import plain_numbers
 from torsor.errors import ArgumentError, ArgumentTypeError, ModelError, ShapeError, unknown_name
 from torsor.lie.unchecked import se3
-from torsor.model._assemble import assemble, disassemble, frames_of, limits_of
+from torsor.model._assemble import assemble, disassemble, frames_of
 from torsor.model.inertia import Inertia
 from torsor.model.joint_kinds import KINDS
+from torsor.model.joint_limits import limits_of
 from torsor.model.joints import Joint
 from torsor.model.poses import composed
 from torsor.model.robot import Robot

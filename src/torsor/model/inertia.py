@@ -90,7 +90,8 @@ class Inertia(Solids):
         if self.numbers is not None:
             return self.numbers
         if is_concrete(self.mass, self.com, self.rotational):
-            return shapes.moved_from_com(self.mass, self.com, self.rotational)
+            (xx, xy, xz), (_, yy, yz), (_, _, zz) = self.rotational.tolist()
+            return shapes.moved_from_com(float(self.mass), self.com.tolist(), (xx, xy, xz, yy, yz, zz))
         at_com = lie.inertia_row(self.mass, 0.0 * self.com, self.rotational)
         centred = is_concrete(self.com) and not np.any(self.com)  # then no −0, as when it is moved
         return at_com + 0.0 if centred else lie.transform_inertia(se3.pose(np.eye(3), self.com), at_com)

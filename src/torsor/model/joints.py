@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
 from torsor.arrays import dot, exact_constants, is_concrete, known_numbers, sqrt
-from torsor.arrays.exact import norm, unit
+from torsor.arrays.exact import norm, unit, unit_of
 from torsor.arrays.typing import Array, Pose, Twist, Vector3
 from torsor.border.arguments import explained_when_made, refuse_unknown_word
 from torsor.errors import ModelError
@@ -73,7 +74,8 @@ class Joint:
 
     def __post_init__(self) -> None:
         check_name("joint", self.name)
-        refuse_unknown_word("kind", self.kind, DESCRIBED_KINDS, of=f"joint {self.name!r}")
+        if type(self.kind) is not str or self.kind not in DESCRIBED_KINDS:
+            refuse_unknown_word("kind", self.kind, DESCRIBED_KINDS, of=f"joint {self.name!r}")
         if self.kind != "helical" and not (is_concrete(self.pitch) and not self.pitch):
             raise ModelError(f"joint {self.name!r}: only helical joints have a pitch; this one is {self.kind}.")
         if self.kind not in (*SCREW_KINDS, "continuous") and (self.axis is not None or self.screw is not None):
@@ -100,9 +102,10 @@ def unit_screw(joint: Joint) -> UnitScrew:
     traced are not known: its kind is what the joint says, and its length stays in it.
     """
     if joint.screw is None and type(joint.axis) is np.ndarray and joint.kind in ("revolute", "continuous"):
-        numbers = joint.axis.tolist() if joint.axis.shape == (3,) else ()
-        if sorted(map(abs, numbers)) == [0.0, 0.0, 1.0]:  # as nearly every file gives it
-            return UnitScrew("revolute", np.array([*numbers, *(0.0 * x for x in numbers)]), 1.0)
+        numbers = joint.axis.tolist() if joint.axis.shape == (3,) and joint.axis.dtype == np.float64 else []
+        if any(numbers) and math.isfinite(sum(numbers)):  # as nearly every file gives it
+            x, y, z = unit_of(numbers)
+            return UnitScrew("revolute", np.array([x, y, z, 0.0 * x, 0.0 * y, 0.0 * z]), 1.0)
     fields = ("screw", "axis", "pitch")
     given: list[Array] = [None if getattr(joint, x) is None else field_numbers(joint, x) for x in fields]
     screw, axis, pitch = given
@@ -140,6 +143,18 @@ def field_numbers(joint: Joint, field: str, wanted: str = "real numbers", more: 
         return known_numbers(value)
     except (TypeError, ValueError) as error:
         raise ModelError(f"joint {joint.name!r}: `{field}` must be {wanted}, got {value!r:.60}{more}.") from error
+
+
+def spread(joint: Joint, field: str, size: int) -> Array:
+    """A field of a joint as an array (size,): one number is that of all its degrees of freedom."""
+    if type(given := getattr(joint, field)) is float:
+        return np.full(size, given)
+    value = field_numbers(joint, field, f"a number or {size} numbers")
+    if tuple(value.shape) not in ((), (1,), (size,)):
+        raise ModelError(
+            f"joint {joint.name!r}: `{field}` must be a number or {size} numbers, got shape {value.shape}."
+        )
+    return np.broadcast_to(value, (size,)) if is_concrete(value) else value * np.ones(size)
 
 
 def _traced_screw(joint: Joint, screw: Twist | None, axis: Vector3 | None, pitch: Array) -> UnitScrew:

@@ -73,8 +73,10 @@ class Parameters(NamedTuple):
 
     def refuse_non_finite(self, owner: str) -> None:
         """Raise if any plain number is NaN or infinite."""
+        if self.is_concrete and np.isfinite(np.concatenate([np.ravel(leaf) for leaf in self])).all():
+            return
         for name, leaf in zip(self._fields, self, strict=True):
-            if is_concrete(leaf) and not np.all(np.isfinite(leaf)):
+            if is_concrete(leaf) and not np.isfinite(leaf).all():
                 where = np.argwhere(~np.isfinite(leaf))[0].tolist()
                 raise ModelError(f"robot {owner!r}: `{name}` holds a NaN or infinite number at index {where}.")
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import reduce
 
 import numpy as np
 
 from torsor.arrays import cos, cross, dot, exact_constants, is_concrete, known_numbers, matmul, matrix, sin
-from torsor.arrays.exact import ROUNDING, roll_pitch_yaw_rotation, settled, settled_entry, settled_rotation
+from torsor.arrays.exact import roll_pitch_yaw_rotation, settled, settled_entry, settled_rotation
 from torsor.arrays.typing import Array, GivenVector3, Pose, Rotation
 from torsor.border import explained
 from torsor.errors import ModelError
@@ -59,6 +59,24 @@ def check_pose(what: str, T: Pose, tolerance: float = _PRINTED) -> Pose:
     return pose
 
 
+def check_poses(what: Callable[[int], str], poses: Sequence[Pose]) -> Array:
+    """`check_pose` of several (n, 4, 4), a list if some are traced; ``what(i)`` is what messages call number i.
+
+    All at once, where each is plainly a rigid motion: rounding could not have made it so.
+    """
+    plain = all(type(pose) is np.ndarray and pose.dtype == np.float64 and pose.shape == (4, 4) for pose in poses)
+    if plain and poses:
+        T = np.array(poses)
+        R = T[:, :3, :3]
+        with np.errstate(all="ignore"):
+            defect = np.abs(R @ R.swapaxes(1, 2) - np.eye(3)).max()
+            volume = np.linalg.det(R).min() if defect < 0.5 * _PRINTED else -1.0
+        if volume > 0.5 and np.isfinite(T).all() and (T[:, 3] == AT_REST[3]).all():
+            T[:, :3, :3] = settled_rotation(R)
+            return T
+    return [check_pose(what(i), pose) for i, pose in enumerate(poses)]
+
+
 def _is_plainly_rigid(numbers: list[list[float]], tolerance: float) -> bool:
     """Whether `check_pose` finds nothing: the same conditions on Python's numbers, before NumPy has begun."""
     *rows, bottom = numbers
@@ -87,14 +105,13 @@ def composed(*poses: Pose) -> Pose:
     return T
 
 
-def settled_pose(pose: Pose) -> Pose:
-    """`composed` of the pose at rest and one that `check_pose` gave."""
-    if not is_concrete(pose):
-        return pose
-    p = pose[:3, 3].tolist()
-    least = ROUNDING * max(map(abs, p))
-    pose[:3, 3] = [0.0 if abs(x) <= least else x for x in p]
-    return pose
+def settled_poses(poses: Array) -> Array:
+    """`composed` of the pose at rest and each of those that `check_poses` gave."""
+    if not is_concrete(*poses):
+        return [composed(AT_REST, pose) if is_concrete(pose) else pose for pose in poses]
+    T = np.array(poses)
+    T[:, :3, 3] = settled(T[:, :3, 3], np.abs(T[:, :3, 3]).max(axis=1, keepdims=True))
+    return T
 
 
 @explained
@@ -121,17 +138,18 @@ def pose_from(xyz: GivenVector3 = (0.0, 0.0, 0.0), rpy: GivenVector3 = (0.0, 0.0
         return se3.pose(matmul(rotation_z(yaw), matmul(rotation_y(pitch), rotation_x(roll))), p)
     if is_concrete(p):
         return plain_pose(p.tolist(), (float(roll), float(pitch), float(yaw)))
-    return se3.pose(settled_rotation(roll_pitch_yaw_rotation(float(roll), float(pitch), float(yaw))), p)
+    return se3.pose(np.array(roll_pitch_yaw_rotation(float(roll), float(pitch), float(yaw))), p)
 
 
 def plain_pose(xyz: Sequence[float], rpy: Sequence[float]) -> Pose:
     """`pose_from` of plain numbers that have been checked."""
     (x, y, z), (roll, pitch, yaw) = xyz, rpy
     if roll == pitch == yaw == 0.0:
-        return np.array([[1.0, 0.0, 0.0, x], [0.0, 1.0, 0.0, y], [0.0, 0.0, 1.0, z], [0.0, 0.0, 0.0, 1.0]])
-    pose = np.eye(4)
-    pose[:3, :3], pose[:3, 3] = settled_rotation(roll_pitch_yaw_rotation(roll, pitch, yaw)), xyz
-    return pose
+        pose = AT_REST.copy()
+        pose[0, 3], pose[1, 3], pose[2, 3] = x, y, z
+        return pose
+    upper, middle, lower = roll_pitch_yaw_rotation(roll, pitch, yaw)
+    return np.array([[*upper, x], [*middle, y], [*lower, z], [0.0, 0.0, 0.0, 1.0]])
 
 
 @exact_constants()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import pi
 from typing import NamedTuple
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from torsor.arrays import is_concrete, known_numbers
 from torsor.arrays.exact import sum_of_products
-from torsor.arrays.typing import Array, InertiaRow, Matrix3, Vector3
+from torsor.arrays.typing import Array, InertiaRow, Vector3
 from torsor.border.arguments import refuse_unknown_word
 from torsor.errors import ModelError
 
@@ -92,12 +93,14 @@ def _round(shape: str, axis: str, volume: Array, *, along: Array, across: Array)
     return Solid(volume, (x, y, z))
 
 
-def moved_from_com(m: Array, c: Vector3, I: Matrix3) -> InertiaRow:
-    """`transform_inertia` by the translation c of a body about its centre of mass: I + m (c·c 1 − c cᵀ), to the same bits."""
-    mass, (x, y, z) = float(m), c.tolist()
+def moved_from_com(mass: float, com: Sequence[float], moments: Sequence[float]) -> InertiaRow:
+    """`transform_inertia` by the translation c of a body about its centre of mass: I + m (c·c 1 − c cᵀ), to the same bits.
+
+    ``moments``: Ixx, Ixy, Ixz, Iyy, Iyz, Izz about the centre of mass.
+    """
+    (x, y, z), (xx, xy, xz, yy, yz, zz) = com, moments
     u, v, w = mass * x, mass * y, mass * z
-    square = sum_of_products([x, y, z], [u, v, w])
-    (xx, xy, xz), (_, yy, yz), (_, _, zz) = I.tolist()
+    square = sum_of_products((x, y, z), (u, v, w))
     upper = xx + square - u * x, xy + 0.0 - u * y, xz + 0.0 - u * z
     lower = yy + square - v * y, yz + 0.0 - v * z, zz + square - w * z
     return np.array([mass, u + 0.0, v + 0.0, w + 0.0, *upper, *lower])  # + 0.0: no zero has a sign
