@@ -40,12 +40,6 @@ def pick(p: Printer, source: str, table: str, first: int | str, count: int, targ
             )
 
 
-def copy(p: Printer, source: str, count: int, target: str) -> None:
-    """Copy slots that lie together."""
-    for k in range(count):
-        p.lines.append(f"  store {p.type} {p.line(f'load {p.type}, ptr {at(p, source, k)}')}, ptr {at(p, target, k)}")
-
-
 def move(p: Printer, source: str, table: str, count: int, target: str) -> None:
     """Copy slots one by one, by a table of pairs: from which, to which."""
     with Loop(p, count, 1) as number:
@@ -67,7 +61,7 @@ def fill(p: Printer, slots: str, numbers: str, count: int, target: str) -> None:
 def constants(p: Printer, name: str, values: Sequence[float]) -> str:
     """Numbers as a constant of a module."""
     numbers = ", ".join(f"{p.element} {hexadecimal(value, p.element)}" for value in values)
-    return f"{name} = internal constant [{len(values)} x {p.element}] [{numbers}]"
+    return f"{name} = internal constant [{len(values)} x {p.element}] [{numbers}], align 64"
 
 
 class Tile(NamedTuple):

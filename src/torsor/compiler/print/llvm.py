@@ -198,16 +198,19 @@ class Pieces:
             start += len(nodes)
 
     def _run(
-        self, p: Printer, part: Plan, scratch: str, given: str = "null", made: str = "null", *, fetching: bool = False
+        self, p: Printer, part: Plan, scratch: str, beside: Sequence[str] = ("null",) * 4, *, fetching: bool = False
     ) -> None:
-        """The steps of a plan, whose slots begin at ``scratch``; with a share of what is fetched before each."""
+        """The steps of a plan, whose slots begin at ``scratch``; with a share of what is fetched before each.
+
+        ``beside``: what is carried to a program called, given to it, or fixed, and where its results belong.
+        """
         for number, step in enumerate(part.steps):
             if fetching:
                 fetch(p, set(self.streaming.ports if self.streaming else ()), number, len(part.steps))
             if isinstance(step, Chunk):
                 place = f"getelementptr (ptr, ptr @{self.name}_table, i64 {self._numbers[id(step)]})"
                 code = p.line(f"load ptr, ptr {place}")
-                p.lines.append(f"  call void {code}(ptr {scratch}, ptr {given}, ptr {made})")
+                p.lines.append(f"  call void {code}({', '.join(f'ptr {x}' for x in (scratch, *beside))})")
                 continue
             results, area = blocks.at(p, scratch, step.first), blocks.at(p, scratch, part.area)
             if step.own is None:
@@ -223,7 +226,7 @@ class Pieces:
             else:
                 self._calls(p, step.block, step, scratch, arguments, results, area)
         if part.left:
-            blocks.move(p, scratch, self._table("left", part), len(part.left), made)
+            blocks.move(p, scratch, self._table("left", part), len(part.left), beside[3])
 
     def _product(self, p: Printer, block: Product, step: BlockStep, A: str, C: str) -> None:
         """A product of matrices whose numbers lie together, by the function for its size."""
@@ -236,27 +239,32 @@ class Pieces:
     def _calls(
         self, p: Printer, block: Calls, step: BlockStep, scratch: str, arguments: str, results: str, area: str
     ) -> None:
-        """A program called turn by turn; what a row leaves for the next is copied there."""
+        """A program called turn by turn; what a row leaves for the next is read among its results."""
         assert step.inner is not None
         wide, carried, taken, table = (
             p.with_lanes(step.inner.lanes),
-            block.carried,
+            step.carried,
             step.taken,
             self._table("sources", step),
         )
         if step.own is None:
-            area = blocks.at(p, area, rounded(taken))
+            area = blocks.at(p, area, rounded(carried + taken))
             blocks.pick(p, scratch, table, 0, carried, arguments)
         with Loop(p, step.turns, 1) as turn:
-            given = arguments
-            if step.own is None:
-                first = p.line(f"add i64 {p.line(f'mul i64 {turn}, {taken - carried}')}, {carried}")
-                blocks.pick(p, scratch, table, first, taken - carried, blocks.at(p, given, carried))
+            row = p.line(f"mul i64 {turn}, {taken if step.stride is None else step.stride}")
+            if step.stride is not None:
+                given = blocks.at(p, scratch, row)
+            elif step.own is not None:
+                given = blocks.at(p, arguments, p.line(f"add i64 {row}, {carried}"))
             else:
-                given = blocks.at(p, arguments, p.line(f"mul i64 {turn}, {taken}"))
+                given = blocks.at(p, arguments, carried)
+                blocks.pick(p, scratch, table, p.line(f"add i64 {row}, {carried}"), taken, given)
             here = blocks.at(p, results, p.line(f"mul i64 {turn}, {step.given}"))
-            self._run(wide, step.inner, area, given, here)
-            blocks.copy(p, here, carried, given if step.own is None else blocks.at(p, given, taken))
+            is_first = p.line(f"icmp eq i64 {turn}, 0")
+            before = p.line(f"select i1 {is_first}, ptr {arguments}, ptr {blocks.at(p, here, -step.given)}")
+            number = p.line(f"mul i64 {turn}, {step.abreast * len(step.fixed)}")
+            fixed = p.line(f"getelementptr {p.element}, ptr {self._table('fixed', step)}, i64 {number}")
+            self._run(wide, step.inner, area, (before, given, fixed, here))
 
     def _steps(self, kind: type[S]) -> list[tuple[Plan, S]]:
         """All pieces, or all blocks, of the program and those it calls, each with its plan."""
@@ -274,6 +282,7 @@ class Pieces:
                 found = blocks.tiles(step.block, step, blocks.Tile.of(p.with_lanes(part.lanes), step.block))
                 for what, numbers in zip(("tiles", "terms"), found, strict=True):
                     yield blocks.table(self._table(what, step), numbers)
+            yield blocks.constants(p, self._table("fixed", step), step.constants(part.program.graph))
             if step.own is None:
                 yield blocks.table(self._table("sources", step), step.picked())
                 continue
@@ -309,10 +318,10 @@ class Pieces:
         functions: dict[str, str] = {}
         for k, (part, chunk) in enumerate(self._steps(Chunk)):
             own = p.in_piece(part.program, part.lanes, f"{self.name}_sine_and_cosine_{part.lanes}")
-            values = _PieceValues(own, chunk)
+            values = _PieceValues(own, chunk, spreads=part.spreads)
             own.nodes(chunk.nodes, values, part.folded)
             values.store_unmade()
-            start = f"define void @{self.name}{k}(ptr %scratch, ptr %given, ptr %made){attributes} {{"
+            start = f"define void @{self.name}{k}(ptr %scratch, ptr %carried, ptr %given, ptr %fixed, ptr %made){attributes} {{"
             functions[f"{self.name}{k}"] = "\n".join([start, *own.lines, "  ret void", "}"])
         return functions
 
@@ -324,8 +333,9 @@ class _PieceValues(dict[int, str]):
     slots were read first and written last. Constants are printed where they are used.
     """
 
-    def __init__(self, p: Printer, chunk: Chunk) -> None:
+    def __init__(self, p: Printer, chunk: Chunk, *, spreads: bool) -> None:
         super().__init__()
+        self._spreads = spreads
         self._p, self._loads, self._stores = p, dict(chunk.loads), defaultdict[int, list[Place]](list)
         for node, place in chunk.stores:
             self._stores[node].append(place)
@@ -335,7 +345,12 @@ class _PieceValues(dict[int, str]):
         if graph.ops[node] is Op.CONSTANT:
             value = p.number(graph.values[node])
         else:
-            value = p.line(f"load {p.type}, ptr {blocks.at(p, *self._loads[node])}")
+            base, number = self._loads[node]
+            if base == "%fixed" and self._spreads:
+                place = p.line(f"getelementptr {p.element}, ptr {base}, i64 {number}")
+                value = blocks.spread(p, p.line(f"load {p.element}, ptr {place}"))
+            else:
+                value = p.line(f"load {p.type}, ptr {blocks.at(p, base, number)}")
         super().__setitem__(node, value)
         return value
 

@@ -23,7 +23,11 @@ OWN = 0.5  # of a block's arguments, from which on they have slots of their own 
 
 
 class Place(NamedTuple):
-    """Where a number is: so many behind ``%scratch``, or in a program called, its arguments ``%given`` or results ``%made``."""
+    """Where a number is: so many behind ``%scratch``; in a program called also behind one of these.
+
+    ``%carried``: what the row before has left; ``%given``: arguments of the row; ``%fixed``: those that are constants in every
+    row; ``%made``: results of the row.
+    """
 
     base: str
     number: int
@@ -44,7 +48,9 @@ class BlockStep:
     ``first``: the first slot of what it makes, of which some is ``needed``. ``own``: the first slot of its arguments where they
     have slots of their own, of which some are ``filled`` with constants and some ``copied`` from other slots; else ``sources``
     are the slots that they are picked from. ``inner``: how a program called runs: in as many lanes, or for one state with several
-    rows ``abreast``. ``terms``: for each block of columns of a product, the rows of the second matrix that are not all zero.
+    rows ``abreast``. ``fixed``: those inputs of it that are constants in every row. ``stride``, if it has one: from row to row, its
+    other arguments are so many slots apart, and are read where they are: those of the first row in the slots ``at``. ``terms``: for
+    each block of columns of a product, the rows of the second matrix that are not all zero.
     """
 
     block: Block
@@ -54,6 +60,9 @@ class BlockStep:
     inner: Plan | None
     abreast: int
     terms: list[list[int]]
+    fixed: tuple[int, ...] = ()
+    stride: int | None = None
+    at: tuple[int, ...] = ()
     own: int | None = None
     sources: list[int] = field(default_factory=list)
     copied: list[tuple[int, int]] = field(default_factory=list)
@@ -65,10 +74,14 @@ class BlockStep:
         return -(-self.block.times // self.abreast) if isinstance(self.block, Calls) else 1
 
     @property
+    def carried(self) -> int:
+        """How many of its arguments are for the first row alone; they come first."""
+        return self.block.carried if isinstance(self.block, Calls) else 0
+
+    @property
     def taken(self) -> int:
-        """Numbers from the arguments of one turn to those of the next."""
-        own = self.block.carried + self.block.taken if isinstance(self.block, Calls) else len(self.args)
-        return self.abreast * own
+        """Numbers from the other arguments of one turn to those of the next."""
+        return self.abreast * self.block.taken if isinstance(self.block, Calls) else len(self.args)
 
     @property
     def given(self) -> int:
@@ -77,10 +90,9 @@ class BlockStep:
 
     def place_of_argument(self, k: int) -> int:
         """Where argument k is, behind the first one."""
-        if not isinstance(self.block, Calls) or k < self.block.carried:
+        if not isinstance(self.block, Calls) or k < self.carried:
             return k
-        row, number = divmod(k - self.block.carried, self.block.taken)
-        return self._in_turn(row, self.block.carried + number, self.taken)
+        return self.carried + self._in_turn(*divmod(k - self.carried, self.block.taken), self.taken)
 
     def place_of_result(self, k: int) -> int:
         """Where number k of what it makes is, behind the first one."""
@@ -101,6 +113,24 @@ class BlockStep:
             found[other] = found[one]
         return found
 
+    def constants(self, graph: Graph) -> list[float]:
+        """Those of ``fixed``, turn by turn, and in each input by input."""
+        if not isinstance(self.block, Calls):
+            return []
+        taken, last = self.block.taken, self.block.times - 1
+        return [
+            graph.values[self.args[min(row, last) * taken + number]]
+            for turn in range(self.turns)
+            for number in self.fixed
+            for row in range(turn * self.abreast, (turn + 1) * self.abreast)
+        ]
+
+    def is_fixed(self, k: int) -> bool:
+        """Whether argument k is one of those."""
+        if not self.fixed or not isinstance(self.block, Calls) or k < self.carried:
+            return False
+        return self.carried + (k - self.carried) % self.block.taken in self.fixed
+
     def spare(self) -> list[tuple[int, int]]:
         """Places of the last row's arguments, and those in the last turn that have no row: they take the same."""
         if not isinstance(self.block, Calls):
@@ -113,8 +143,9 @@ class BlockStep:
 class Plan(NamedTuple):
     """The steps of a program in so many lanes, and the slot of each root; input numbers are in the first slots.
 
-    A program called has its inputs behind ``%given``, and its roots behind ``%made``: some come there from their slots in the end
-    (``left``). From slot ``area`` on, blocks work on what they have picked, and programs called have their slots.
+    A program called has what is behind ``%fixed`` once for all lanes if it ``spreads`` it. Of its roots some come from their slots
+    to ``%made`` in the end (``left``). From slot ``area`` on, blocks work on what they have picked, and programs called have their
+    slots.
     """
 
     program: Program
@@ -124,6 +155,7 @@ class Plan(NamedTuple):
     root_slots: list[int]
     left: list[tuple[int, int]]
     area: int
+    spreads: bool
 
     def plans(self) -> list[Plan]:
         """This one and those of all programs called, each once."""
@@ -143,7 +175,7 @@ class Plan(NamedTuple):
     def _working(self, step: Chunk | BlockStep) -> int:
         if isinstance(step, Chunk):
             return 0
-        picked = 0 if step.own is not None else self.lanes * rounded(step.taken)
+        picked = 0 if step.own is not None else self.lanes * rounded(step.carried + step.taken)
         return picked + (0 if step.inner is None else step.inner.size)
 
 
@@ -153,7 +185,7 @@ class _How(NamedTuple):
     piece: int
     fma: bool
     widest: int
-    known: dict[tuple[str, int], Plan]
+    known: dict[tuple[object, ...], Plan]
 
 
 def plan(
@@ -164,7 +196,7 @@ def plan(
     ``folded``: the products of the program that are folded into sums, if that is known.
     """
     folded = folded_products(program, program.live(), fma) if folded is None else folded
-    return _Planner(program, lanes, _How(piece, fma, widest, {}), folded, called=False).planned(whole)
+    return _Planner(program, lanes, _How(piece, fma, widest, {}), folded).planned(whole)
 
 
 class _Planner:
@@ -174,11 +206,12 @@ class _Planner:
     makes those it needs. What no piece computes, constants and inputs of programs called, is stored by the first piece.
     """
 
-    def __init__(self, program: Program, lanes: int, how: _How, folded: set[int], *, called: bool) -> None:
-        self.program, self.graph, self.lanes, self.how, self.folded, self.called = (
-            program, program.graph, lanes, how, folded, called,
-        )  # fmt: skip
-        inputs = [] if called else self.graph.input_nodes
+    def __init__(
+        self, program: Program, lanes: int, how: _How, folded: set[int], step: BlockStep | None = None
+    ) -> None:
+        self.program, self.graph, self.lanes, self.how, self.folded = program, program.graph, lanes, how, folded
+        self.called, self.step = step is not None, step
+        inputs = [] if self.called else self.graph.input_nodes
         self.slot = {node: k for k, node in enumerate(inputs)}
         self.places: dict[int, list[Place]] = defaultdict(list)  # in arguments of blocks, and results
         self.total = len(inputs)
@@ -218,12 +251,12 @@ class _Planner:
         for k, nodes in enumerate(pieces):
             if k in blocks:
                 if blocks[k].own is None:
-                    blocks[k].sources = [self._place(x).number for x in blocks[k].args]
+                    blocks[k].sources = self._sources(blocks[k])
                 steps.append(blocks[k])
             else:
                 here = [*nodes, *(unmade if k == 0 else [])]
                 read = [*(n for n in needs[k] if home.get(n, -1) != k), *filter(self._is_given, here)]
-                loads = [(n, Place("%given", graph.values[n]) if self._is_given(n) else self._place(n)) for n in read]
+                loads = [(n, self._given_place(n) if self._is_given(n) else self._place(n)) for n in read]
                 for node in here:  # before slots are freed: a piece reads all its values after it may have stored some
                     if node in last and not self._is_placed(node):
                         self.slot[node] = free.pop() if free else self._more(1)
@@ -232,7 +265,8 @@ class _Planner:
                 steps.append(Chunk(sorted((*nodes, *truths[k])), loads, stores))
             free += [self.slot[node] for node in done[k]]
         root_slots = [] if self.called else [self._place(root).number for root in roots]
-        return Plan(self.program, self.lanes, self.folded, steps, root_slots, left, rounded(self.total))
+        spreads = self.step is not None and self.step.abreast == 1 and self.lanes > 1
+        return Plan(self.program, self.lanes, self.folded, steps, root_slots, left, rounded(self.total), spreads)
 
     def _more(self, count: int, *, aligned: bool = False) -> int:
         """The first of so many new slots."""
@@ -243,6 +277,16 @@ class _Planner:
     def _is_given(self, node: int) -> bool:
         """Whether a node is an input of a program called, which pieces read where it is."""
         return self.called and self.graph.ops[node] is Op.INPUT
+
+    def _given_place(self, node: int) -> Place:
+        """Where the caller of a program leaves one of its inputs."""
+        number, step = self.graph.values[node], self.step
+        assert step is not None
+        if number < step.carried:
+            return Place("%carried", number)
+        if number in step.fixed:
+            return Place("%fixed", step.fixed.index(number))
+        return Place("%given", number - step.carried if step.stride is None else step.at[number - step.carried])
 
     def _is_stored(self, node: int) -> bool:
         """Whether a piece stores it wherever it is wanted."""
@@ -259,7 +303,12 @@ class _Planner:
 
     def _read(self, step: BlockStep) -> set[int]:
         """The numbers that a block reads from slots that are not its own."""
-        return {x for x in step.args if step.own is None or not self._is_stored(x)}
+        taken = [x for k, x in enumerate(step.args) if not step.is_fixed(k)]
+        return {x for x in taken if step.own is None or not self._is_stored(x)}
+
+    def _sources(self, step: BlockStep) -> list[int]:
+        """The slots of a block's arguments; where there is none to be read, any will do."""
+        return [0 if step.is_fixed(k) else self._place(x).number for k, x in enumerate(step.args)]
 
     def _results(self, roots: list[int]) -> list[tuple[int, int]]:
         """Of a program called, the slots of results that no piece stores, and where they belong."""
@@ -273,29 +322,44 @@ class _Planner:
 
     def _block(self, node: int) -> BlockStep:
         graph, block, args = self.graph, self.graph.values[node], self.graph.args[node]
-        inner, terms, abreast = None, list[list[int]](), 1
+        entries = {n: graph.values[n] for n in self.entries[node]}
+        step = BlockStep(block, args, 0, set(entries.values()), None, 1, [])
         if isinstance(block, Calls):
             alone = self.lanes > 1 or block.carried or block.times < self.how.widest
-            abreast = 1 if alone else self.how.widest
-            inner = self._inner(block.program, self.lanes * abreast)
+            step.abreast = 1 if alone else self.how.widest
+            step.fixed = _fixed(graph, block, args)
+            self._find_stride(step, block)
+            step.inner = self._inner(block.program, step)
         elif isinstance(block, Product):
             zero = [graph.ops[x] is Op.CONSTANT and graph.values[x] == 0.0 for x in args[block.n * block.k :]]
-            terms = [_terms(block, zero, start) for start in starts(block.m, WIDTH)]
-        entries = {n: graph.values[n] for n in self.entries[node]}
-        step = BlockStep(block, args, 0, set(entries.values()), inner, abreast, terms)
+            step.terms = [_terms(block, zero, start) for start in starts(block.m, WIDTH)]
         step.first = self._more(step.turns * step.given, aligned=True)
         self.slot |= {n: step.first + step.place_of_result(number) for n, number in entries.items()}
         computed = {x for x in args if self._is_stored(x) and graph.ops[x] is not Op.CONSTANT}
-        if len(computed) >= OWN * sum(graph.ops[x] is not Op.CONSTANT for x in args):
+        others = sum(graph.ops[x] is not Op.CONSTANT for x in args)
+        if step.stride is not None or len(computed) >= OWN * others:
             self._give_slots(step)
         return step
 
+    def _find_stride(self, step: BlockStep, block: Calls) -> None:
+        """Where arguments are inputs of the whole, or results of blocks, that follow each other from row to row: by how many slots."""
+        own = {k: x for k, x in enumerate(step.args[block.carried :]) if not step.is_fixed(block.carried + k)}
+        if block.times == 1 or step.abreast > 1 or any(self._is_stored(x) for x in own.values()):
+            return
+        slots = {k: self.slot[x] for k, x in own.items()}
+        strides = {slots[k + block.taken] - slot for k, slot in slots.items() if k + block.taken in slots}
+        if len(strides) <= 1:
+            step.stride = min(strides, default=0)
+            step.at = tuple(slots.get(k, 0) for k in range(block.taken))
+
     def _give_slots(self, step: BlockStep) -> None:
         """Slots of its own for each argument of a block."""
-        graph, rows = self.graph, step.turns + (isinstance(step.block, Calls) and step.block.carried > 0)
-        step.own = self._more(rows * step.taken, aligned=True)  # what the last row leaves has a place too
+        graph, rows = self.graph, 0 if step.stride is not None else step.turns
+        step.own = self._more(step.carried + rows * step.taken, aligned=True)
         for k, x in enumerate(step.args):
             slot = step.own + step.place_of_argument(k)
+            if step.is_fixed(k) or (step.stride is not None and k >= step.carried):
+                continue
             if graph.ops[x] is Op.CONSTANT:
                 step.filled.append((slot, graph.values[x]))
             elif self._is_stored(x):
@@ -304,12 +368,13 @@ class _Planner:
                 step.copied.append((self.slot[x], slot))
         step.copied += [(step.own + x, step.own + y) for x, y in step.spare()]
 
-    def _inner(self, program: Program, lanes: int) -> Plan:
-        key = program.digest(), lanes
+    def _inner(self, program: Program, step: BlockStep) -> Plan:
+        lanes = self.lanes * step.abreast
+        key = program.digest(), lanes, step.abreast, step.carried, step.fixed, step.stride is not None, step.at
         if key not in self.how.known:
             # Cut, however short: beside the calls around it, a long piece keeps more than the registers hold.
             folded = folded_products(program, program.live(), self.how.fma)
-            self.how.known[key] = _Planner(program, lanes, self.how, folded, called=True).planned(0)
+            self.how.known[key] = _Planner(program, lanes, self.how, folded, step).planned(0)
         return self.how.known[key]
 
 
@@ -331,6 +396,14 @@ def _cut(graph: Graph, nodes: Sequence[int], piece: int) -> tuple[list[list[int]
     pieces = [pieces[0], *(part for part in pieces[1:] if part)]
     home = {node: k for k, part in enumerate(pieces) for node in part}
     return pieces, home | {node: home[graph.args[node][0]] for node in nodes if graph.ops[node] is Op.ENTRY}
+
+
+def _fixed(graph: Graph, block: Calls, args: Sequence[int]) -> tuple[int, ...]:
+    """The inputs of a program that are constants in every row."""
+    own = args[block.carried :]
+    columns = [own[number :: block.taken] for number in range(block.taken)]
+    are_fixed = [all(graph.ops[x] is Op.CONSTANT for x in column) for column in columns]
+    return tuple(block.carried + number for number, is_fixed in enumerate(are_fixed) if is_fixed)
 
 
 def starts(size: int, step: int) -> list[int]:
