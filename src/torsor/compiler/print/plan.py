@@ -48,9 +48,9 @@ class BlockStep:
     ``first``: the first slot of what it makes, of which some is ``needed``. ``own``: the first slot of its arguments where they
     have slots of their own, of which some are ``filled`` with constants and some ``copied`` from other slots; else ``sources``
     are the slots that they are picked from. ``inner``: how a program called runs: in as many lanes, or for one state with several
-    rows ``abreast``. ``fixed``: those inputs of it that are constants in every row. ``stride``, if it has one: from row to row, its
-    other arguments are so many slots apart, and are read where they are: those of the first row in the slots ``at``. ``terms``: for
-    each block of columns of a product, the rows of the second matrix that are not all zero.
+    rows ``abreast``. ``fixed``: those inputs of it that are constants in every row. ``stride``, if there is one: from row to row,
+    its other arguments are so many slots apart, and are read where they are, those of the first row in the slots ``at``.
+    ``terms``: for each block of columns of a product, the rows of the second matrix that are not all zero.
     """
 
     block: Block
@@ -143,9 +143,9 @@ class BlockStep:
 class Plan(NamedTuple):
     """The steps of a program in so many lanes, and the slot of each root; input numbers are in the first slots.
 
-    A program called has what is behind ``%fixed`` once for all lanes if it ``spreads`` it. Of its roots some come from their slots
-    to ``%made`` in the end (``left``). From slot ``area`` on, blocks work on what they have picked, and programs called have their
-    slots.
+    A program called has what is behind ``%fixed`` once for all lanes if it ``spreads`` it. Of its roots some come from their
+    slots to ``%made`` in the end (``left``). From slot ``area`` on, blocks work on what they have picked, and programs called
+    have their slots.
     """
 
     program: Program
@@ -342,7 +342,7 @@ class _Planner:
         return step
 
     def _find_stride(self, step: BlockStep, block: Calls) -> None:
-        """Where arguments are inputs of the whole, or results of blocks, that follow each other from row to row: by how many slots."""
+        """By how many slots arguments follow each other from row to row, if they are inputs of the whole or made by blocks."""
         own = {k: x for k, x in enumerate(step.args[block.carried :]) if not step.is_fixed(block.carried + k)}
         if block.times == 1 or step.abreast > 1 or any(self._is_stored(x) for x in own.values()):
             return

@@ -1,14 +1,27 @@
 """Luh, Walker and Paul's recursion for a chain of revolute joints as two loops over the links, for small code.
 
-In frames along common normals (`torsor.model.aligned.uniform`) all links have the same equations, those of `luh_walker_paul`: the
-turn from a link to its parent is R_x(α) R_z(θ + q), and r is where its origin is there [DH55; LWP80]. The first loop carries ω, ω̇
-and a from the root to the tip, and leaves of each link its turn, f and n; the second carries f and n, in the parent's axes,
-from the tip to the root. The base is taken in the axes of the first link at q = 0.
+In frames along common normals (`torsor.model.aligned.uniform`) all links have the same equations, those of `luh_walker_paul`:
+the turn from a link to its parent is R_x(α) R_z(θ + q), and r is where its origin is there [DH55; LWP80]. The first loop carries
+ω, ω̇, a and U from the root to the tip, and leaves of each link its turn, f and n; the second carries f and n, in the parent's
+axes, from the tip to the root. The base is taken in the axes of the first link at q = 0.
 """
 
 from __future__ import annotations
 
-from torsor.arrays import along, concat, constant, cos, cross, matvec, sin, stack, stack_vectors, transpose, zeros
+from torsor.arrays import (
+    along,
+    concat,
+    constant,
+    cos,
+    cross,
+    matvec,
+    reshape,
+    sin,
+    stack,
+    stack_vectors,
+    transpose,
+    zeros,
+)
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Rotation, Vector3
 from torsor.lie.unchecked.se3 import rotation, translation
 from torsor.mechanics.recursions.luh_walker_paul import Motion, own_wrench
@@ -31,9 +44,9 @@ def revolute_chain(robot: Robot, q: ConfigurationVector, v: JointVector, a: Join
     # The base is taken to be turned with the first link's frame at q = 0, and to be where that is.
     twists = stack_vectors([constant([1.0, 0.0, 1.0, 0.0]), *(_twist(rotation(T)) for T in poses[1:])])
     offsets = stack_vectors([zeros(3), *(translation(T) for T in poses[1:])])
-    start = concat([zeros(6), -matvec(transpose(rotation(poses[0])), chain.parameters.gravity)])
+    start = concat([zeros(6), -matvec(transpose(rotation(poses[0])), chain.parameters.gravity), zeros(9)])
     moved = along(_outwards, start, stack([q, v, a]), twists, offsets, stack_vectors([felt, *inertias[1:]]))
-    back = along(_inwards, zeros(6), moved[..., ::-1, 9:], twists[::-1], offsets[::-1])
+    back = along(_inwards, zeros(6), moved[..., ::-1, 18:], twists[::-1], offsets[::-1])
     return back[..., ::-1, 6]
 
 
@@ -47,19 +60,19 @@ def _twist(R: Rotation) -> Array:
 
 
 def _outwards(state: Array, joint: Array, twist: Array, offset: Vector3, inertia: Array) -> Array:
-    """ω, ω̇ and a of a link from those of its parent; then cos and sin of the joint's turn, f and n of the link alone."""
-    parent = Motion(state[..., :3], state[..., 3:6], state[..., 6:])
+    """ω, ω̇, a and U of a link from those of its parent; then cos and sin of the joint's turn, f and n of the link alone."""
+    parent, U = Motion(state[..., :3], state[..., 3:6], state[..., 6:9]), reshape(state[..., 9:], 1, 3, 3)
     angle, rate, acceleration = (joint[..., k] for k in range(3))
     c0, s0, c, s = twist[..., 2], twist[..., 3], cos(angle), sin(angle)
     turn = stack([c0 * c - s0 * s, s0 * c + c0 * s])
-    w, w_rate, at = (_down(x, twist, turn) for x in (parent.w, parent.w_rate, parent.a + matvec(parent.U, offset)))
+    w, w_rate, at = (_down(x, twist, turn) for x in (parent.w, parent.w_rate, parent.a + matvec(U, offset)))
     x, y, z = (w[..., k] for k in range(3))
     own = Motion(
         stack([x, y, z + rate]),
         stack([w_rate[..., 0] + y * rate, w_rate[..., 1] - x * rate, w_rate[..., 2] + acceleration]),
         at,
     )
-    return concat([*own, turn, *own_wrench(inertia, own)])
+    return concat([*own, reshape(own.U, 2, 9), turn, *own_wrench(inertia, own)])
 
 
 def _inwards(state: Array, given: Array, twist: Array, offset: Vector3) -> Array:
