@@ -125,8 +125,9 @@ def test_both_forms_give_one_number_for_batches_of_every_shape(name, robot):
 @pytest.mark.parametrize("robot", ["ball and slide", "mimic joints", "hinge, plane and screw"])
 def test_as_loops_they_are_the_same(name, robot, monkeypatch):
     """What programs of many joints consist of, on robots of every kind of joint: rows called, and products as loops."""
-    for place, limit in ((trace, "ROWS"), (trace, "CALLED"), (traced_array, "FEW"), (mass_matrix_derivatives, "FEW")):
-        monkeypatch.setattr(place, limit, 1)
+    monkeypatch.setattr(trace, "CALLED", {1: 1})
+    for place in (traced_array, mass_matrix_derivatives):
+        monkeypatch.setattr(place, "FEW", 1)
     robot = ROBOTS[robot].rename({}, robot=f"{robot} in loops")
     given = arguments(name, robot, (3,))
     got = call("program", name, robot, *given.values())

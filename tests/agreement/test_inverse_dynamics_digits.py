@@ -9,7 +9,11 @@ import numpy as np
 import pytest
 
 import torsor
-from torsor.mechanics.dynamics.inverse_dynamics import inverse_dynamics, vector_inverse_dynamics
+from torsor.mechanics.dynamics.inverse_dynamics import (
+    inverse_dynamics,
+    looped_inverse_dynamics,
+    vector_inverse_dynamics,
+)
 from torsor.model.aligned import candidates
 
 pytestmark = pytest.mark.compiled
@@ -123,6 +127,7 @@ def test_no_digits_are_lost(name):
             q, v, a = rng.uniform(-3, 3, robot.nq), rate * rng.normal(size=robot.nv), rate * rng.normal(size=robot.nv)
             want = truth(robot, q, v, a)
             found = {"compiled": torsor.inverse_dynamics(robot, q, v, a)}
+            found["in loops"] = looped_inverse_dynamics(robot, q, v, a)
             for k, other in enumerate(candidates(robot)):
                 found[f"vectors, frames {k}"] = vector_inverse_dynamics(other, q, v, a)
                 found[f"twists, frames {k}"] = inverse_dynamics(other, q, v, a)

@@ -1,6 +1,7 @@
 """What the structure of a robot tells about its shortest algorithm, compared with the lengths of all of them.
 
-Where an algorithm is not tried, it must not have been shorter by more than five percent.
+Where an algorithm is not tried, it must not have been shorter by more than five percent; a sixth where the one that is tried runs
+in loops, which takes less time for each operation.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from torsor.functions.describe import Public, program_of, request_of
 from torsor.functions.dispatch import about_of
 
 FOLDER = Path(__file__).parents[1] / "data" / "robots"
-MARGIN = 1.05
+MARGIN, MARGIN_OF_LOOPS = 1.05, 1.17
 RANDOM = torsor.robots.random_tree
 ROBOTS = {
     "pendulum": torsor.robots.pendulum,
@@ -68,7 +69,8 @@ def test_what_is_not_tried_is_not_shorter(name, robot):
     if len(tried) == len(record(name).algorithms(model)):
         return
     found = lengths(name, model)
-    assert min(found[algorithm] for algorithm in tried) <= MARGIN * min(found.values()), found
+    margin = MARGIN_OF_LOOPS if tried == ["looped_inverse_dynamics"] else MARGIN
+    assert min(found[algorithm] for algorithm in tried) <= margin * min(found.values()), found
 
 
 def test_the_structure_decides_where_it_can():
@@ -80,3 +82,7 @@ def test_the_structure_decides_where_it_can():
         assert tried("forward_dynamics", robot) == 1
     assert tried("forward_dynamics", "chain of 12") == 2
     assert tried("mass_matrix", "chain of 16") == 1
+    in_loops = {
+        name for name in ROBOTS if "looped" in record("inverse_dynamics").likely_algorithms(robot_of(name))[0].__name__
+    }
+    assert in_loops == {"chain of 16"}

@@ -39,6 +39,36 @@ def test_loops_give_what_inverse_dynamics_gives(robot):
     )  # rounding, in other frames
 
 
+def test_wrenches_and_a_base_that_moves_are_taken_too():
+    robot = chain(17, 5)
+    q, v, a = torsor.random_state(robot, seed=2, batch=(3,))
+    draw = np.random.default_rng(3)
+    given = {
+        "wrenches": {robot.frames[-1]: draw.normal(size=(3, 6))},
+        "base_motion": (draw.normal(size=(3, 6)), draw.normal(size=(3, 6))),
+    }
+    with torsor.backend("numpy"):
+        expected = inverse_dynamics(robot, q, v, a, **given)
+    for found in (looped_inverse_dynamics(robot, q, v, a, **given), torsor.inverse_dynamics(robot, q, v, a, **given)):
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-13 * np.abs(expected).max())
+
+
+def test_loops_have_the_same_bits_alone_and_in_a_batch_and_run_within_functions():
+    """A chain long enough to run as loops by itself; a function of a batch of its states calls it for each."""
+    robot = chain(20, 6)
+    q, v, a = torsor.random_state(robot, seed=4, batch=(11,))
+    found = torsor.inverse_dynamics(robot, q, v, a)
+    one = np.array([torsor.inverse_dynamics(robot, *state) for state in zip(q, v, a, strict=True)])
+    np.testing.assert_array_equal(one, found)
+
+    def twice(robot, q, v, a):
+        return 2.0 * torsor.inverse_dynamics(robot, q, v, a)
+
+    shape = (11, 20)
+    kernel = torsor.compile(twice, robot, {"q": shape, "v": shape, "a": shape})
+    np.testing.assert_allclose(kernel(q, v, a), 2.0 * found, rtol=0, atol=1e-13 * np.abs(found).max())
+
+
 def test_all_links_of_a_chain_have_the_same_zeros_in_uniform_frames():
     robot = uniform(chain(9, 3))
     poses, screws, inertias = robot.parameters.poses, robot.parameters.screws, robot.parameters.inertias

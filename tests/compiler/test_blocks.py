@@ -100,7 +100,7 @@ def test_long_products_and_rows_of_a_traced_function_become_blocks(monkeypatch):
         rows = by_rows(turned, A[:, :2], B.T[:, :2])
         return {"C": A @ B, "rows": rows}
 
-    monkeypatch.setattr(trace_module, "CALLED", 70)
+    monkeypatch.setattr(trace_module, "CALLED", {16: 70})
     rng = np.random.default_rng(3)
     A, B = rng.normal(size=(9, 70, 20)), rng.normal(size=(9, 20, 70))
     program = trace(f, {"A": (70, 20), "B": (20, 70)}, Level.FULL)

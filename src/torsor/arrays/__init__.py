@@ -28,6 +28,7 @@ from torsor.arrays.primitives import (
     matvec as matvec,
     namespace as namespace,
     outer as outer,
+    parts as parts,
     permute as permute,
     reshape as reshape,
     sign as sign,

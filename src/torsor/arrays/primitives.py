@@ -146,6 +146,12 @@ def cross(x: Array, y: Array) -> Array:
     return take(x, _YZX) * take(y, _ZXY) - take(x, _ZXY) * take(y, _YZX)
 
 
+def parts(*sizes: int) -> list[slice]:
+    """The places of vectors of these sizes that lie one after the other."""
+    ends = list(accumulate(sizes))
+    return [slice(end - size, end) for size, end in zip(sizes, ends, strict=True)]
+
+
 def by_rows(function: Callable[..., Array], *arrays: Array) -> Array:
     """``function`` of vectors (..., m), which gives one, for all rows of arrays (..., K, m).
 

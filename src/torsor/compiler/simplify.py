@@ -44,6 +44,7 @@ class Rewriter:
         self._special = graph.special
         self._special |= {self.zero, self.one, self.minus_one, self._minus_zero}
         self._known: dict[Op, dict[tuple[int, ...], int]] = {op: {} for op in Op}
+        self.programs: dict[str, Program] = {}  # those called, by digest
         self._blocks: dict[tuple[Block, tuple[int, ...]], list[int]] = {}
         self._rewritings = {
             op: [rule.rewrite for rule in RULES.get(op, ()) if self.full or rule.structural] for op in Op

@@ -33,10 +33,7 @@ class Budget:
     most: float = math.inf
 
 
-ROWS, CALLED = (
-    16,
-    9_000,
-)  # rows, and operations of all of them, from which on a function of each is called, not written out
+CALLED = {16: 9_000, 30: 3_000}  # by rows: operations of all of them, from which on a function of each is called
 LONG = 400  # nodes of a program, from which on it is called where it comes several times
 PATIENCE = 1.5  # times the nodes of another: some are not needed in the end, in all of them alike
 
@@ -109,18 +106,25 @@ def named_outputs(result: Any) -> dict[str, Any]:
 
 
 def by_rows(function: Callable[..., Any], *arrays: Any) -> Any:
-    """What `arrays.by_rows` does with traced arrays: where it is long, a block, whose program is the function of one row."""
-    graph, count = graph_of(arrays), arrays[0].shape[0]
-    if count < ROWS:
+    """What `arrays.by_rows` does with traced arrays: where it is long, a block, whose program is the function of one row.
+
+    Else it is written out row by row: so few numbers are needed at a time.
+    """
+    graph, rows = graph_of(arrays), [numbers(graph_of(arrays), array) for array in arrays]
+    if not (count := len(rows[0])):
         return function(*arrays)
-    rows = [numbers(graph, array) for array in arrays]
-    shapes = {f"x{k}": row.shape[1:] for k, row in enumerate(rows)}
-    program = trace(lambda **given: function(*given.values()), shapes, Level.FULL)
-    if count * sum(operations(program).values()) < CALLED:
-        return function(*arrays)
+    program = None
+    if least := [most for rows_from, most in CALLED.items() if rows_from <= count]:
+        shapes = {f"x{k}": row.shape[1:] for k, row in enumerate(rows)}
+        program = trace(lambda **given: function(*given.values()), shapes, Level.FULL)
+    if program is None or count * sum(operations(program).values()) < min(least):
+        made = [function(*(TracedArray(graph, row[k]) for row in rows)) for k in range(count)]
+        return TracedArray(graph, np.stack([numbers(graph, x) for x in made]))
+    if isinstance(graph, Rewriter):  # an equal one that was made before, so that equal calls are one
+        program = graph.programs.setdefault(program.digest(), program)
     given = np.concatenate([row.reshape(count, -1) for row in rows], axis=1)
-    made = graph.block(Calls(program, count), given.ravel().tolist())
-    return TracedArray(graph, np.array(made, dtype=np.int64).reshape((count, *program.outputs[0].shape)))
+    found = graph.block(Calls(program, count), given.ravel().tolist())
+    return TracedArray(graph, np.array(found, dtype=np.int64).reshape((count, *program.outputs[0].shape)))
 
 
 NAMESPACE.by_rows = by_rows
@@ -135,6 +139,11 @@ def along(function: Callable[..., Any], state: Any, *arrays: Any) -> Any:
     """
     graph = graph_of((state, *arrays))
     first, rows = numbers(graph, state), [numbers(graph, array) for array in arrays]
+    if batch := np.broadcast_shapes(first.shape[:-1], *(row.shape[:-2] for row in rows)):
+        every = [np.broadcast_to(first, (*batch, *first.shape[-1:]))]
+        every += [np.broadcast_to(row, (*batch, *row.shape[-2:])) for row in rows]
+        made = [along(function, *(TracedArray(graph, x[place]) for x in every)).ids for place in np.ndindex(batch)]
+        return TracedArray(graph, np.reshape(made, (*batch, *made[0].shape)))
     table = np.concatenate([row.reshape(row.shape[0], -1) for row in rows], axis=1)
     columns, places = _different_columns(graph, table)
 

@@ -27,11 +27,22 @@ joint of several freedoms, ∂_a (∂τ_c/∂q_b) follows the first line with a 
 
 from __future__ import annotations
 
-from itertools import accumulate
 from typing import Annotated, NamedTuple
 
 from torsor._reports import in_one_line
-from torsor.arrays import by_rows, concat, cross, dot, identity, matmul, permute, reshape, stack_vectors, transpose
+from torsor.arrays import (
+    by_rows,
+    concat,
+    cross,
+    dot,
+    identity,
+    matmul,
+    parts,
+    permute,
+    reshape,
+    stack_vectors,
+    transpose,
+)
 from torsor.arrays.typing import Array, ConfigurationVector, JointTensor3, JointVector, Twist, Vector3, Wrench
 from torsor.geometry.freedoms import (
     by_q_and_q_places,
@@ -155,14 +166,14 @@ def _terms(robot: Robot, rows: DrivenRows) -> _Terms:
     J, Psi, Psi_dot, Phi, _ = _screws(rows)
     far = by_rows(_of_freedoms, rows)
     pairs = by_rows(_of_pairs, concat([J, Psi])[..., b, :], far[..., c, :])
-    turned, swept, rho, Y_turned, D_turned = (pairs[..., x] for x in _parts(9, 9, 3, 6, 6))
+    turned, swept, rho, Y_turned, D_turned = (pairs[..., x] for x in parts(9, 9, 3, 6, 6))
     xi, eta = concat([Psi[..., :3], Psi_dot]), concat([J[..., :3], Phi])
     return _Terms(robot, J, Psi, xi, eta, far[..., :6], turned, swept, rho, Y_turned, D_turned)
 
 
 def _screws(rows: DrivenRows) -> tuple[Twist, ...]:
     """J, Ψ̇, Ψ̈, Φ and F."""
-    return tuple(rows[..., x] for x in _parts(6, 6, 6, 6, 6))
+    return tuple(rows[..., x] for x in parts(6, 6, 6, 6, 6))
 
 
 def _of_freedoms(rows: DrivenRows) -> Array:
@@ -179,19 +190,13 @@ def _of_freedoms(rows: DrivenRows) -> Array:
 
 def _of_pairs(near: Array, far: Array) -> Array:
     """Of a pair (b, c), from J and Ψ̇ of b and what c has: ∂_b r_c, ∂_c r_b, ρ, −ad(J_b)ᵀ Y_c and −ad(J_b)ᵀ D_c (..., 33)."""
-    J, Psi = (near[..., x] for x in _parts(6, 6))
-    p, Y, D, beta, rate, *actions = (far[..., x] for x in _parts(6, 6, 6, 3, 10, 9, 3, 9, 3))
+    J, Psi = (near[..., x] for x in parts(6, 6))
+    p, Y, D, beta, rate, *actions = (far[..., x] for x in parts(6, 6, 6, 3, 10, 9, 3, 9, 3))
     own, moved = (CoriolisAction(reshape(E, 1, 3, 3), b) for E, b in (actions[:2], actions[2:]))
     turned = [cross(J[..., :3], beta) - own.transposed_on(Psi), -lie.bracket_dual(J, p)]
     swept = [moved.transposed_on(J), lie.apply_inertia(rate, J)]
     wrenches = [-lie.bracket_dual(J, Y), -lie.bracket_dual(J, D)]
     return concat([*turned, *swept, own.transposed_on(J), *wrenches])
-
-
-def _parts(*sizes: int) -> list[slice]:
-    """Places of vectors that lie one after the other."""
-    ends = list(accumulate(sizes))
-    return [slice(end - size, end) for size, end in zip(sizes, ends, strict=True)]
 
 
 def _by_q_and_q(t: _Terms) -> JointTensor3:

@@ -25,6 +25,7 @@ from torsor.mechanics.regressors import energy_and_momentum_regressors as energi
 from torsor.model import Robot
 from torsor.model.aligned import aligned
 
+LOOPED = 16  # joints in a row, from which on inverse dynamics in loops is faster, with a sixth more operations
 LONG = 4  # joints that carry a link, on average, from which on the mass matrix in root axes is tried: eight in a row
 CHAIN = 10  # joints of one freedom in a row, from which on it is surely the shorter one where half of them are skew
 # Mean `_depth` up to which the factorised road is surely the shorter, and from which on articulated bodies are: where all joints
@@ -80,11 +81,27 @@ def _likely_mass_matrix_algorithms(robot: Robot) -> list[Algorithm]:
     From joint to joint, turns by quarters cost nothing: a chain with many of them may be twice as short that way.
     """
     is_chain = robot.structure.parents == tuple(range(-1, robot.n - 1)) and _has_single_freedoms(robot)
-    if not is_chain or robot.n < CHAIN:
+    if not is_chain or robot.n < CHAIN or _skew(robot) < 0.5:
         return _mass_matrix_algorithms(robot)
+    return [mass.mass_matrix_by_root_axes]
+
+
+def _skew(robot: Robot) -> float:
+    """The share of joints that are not turned by quarters against the one before."""
     turns = np.asarray(aligned(robot).parameters.poses)[:, :3, :3]
-    skew = np.count_nonzero(~np.all((turns == 0) | (abs(turns) == 1), axis=(1, 2)))
-    return [mass.mass_matrix_by_root_axes] if 2 * skew >= robot.n else _mass_matrix_algorithms(robot)
+    return np.count_nonzero(~np.all((turns == 0) | (abs(turns) == 1), axis=(1, 2))) / robot.n
+
+
+def _inverse_algorithms(robot: Robot) -> list[Algorithm]:
+    """By twists and by vectors; for chains of revolute joints also in loops."""
+    looped = [inverse.looped_inverse_dynamics] if is_revolute_chain(robot) else []
+    return [inverse.vector_inverse_dynamics, inverse.inverse_dynamics, *looped]
+
+
+def _likely_inverse_algorithms(robot: Robot) -> list[Algorithm]:
+    """By vectors; in loops for long chains whose joints are skew to each other, where code for each link is no shorter."""
+    is_long = robot.n >= LOOPED and is_revolute_chain(robot) and _skew(robot) >= 0.9
+    return [inverse.looped_inverse_dynamics if is_long else inverse.vector_inverse_dynamics]
 
 
 def with_inverse(algorithm: Algorithm) -> Rivals:
@@ -102,8 +119,8 @@ inverse_dynamics = public(
     inverse.inverse_dynamics,
     "tau",
     joint_space=True,
-    rivals=_either(inverse.vector_inverse_dynamics, inverse.inverse_dynamics),
-    likely=_either(inverse.vector_inverse_dynamics),
+    rivals=_inverse_algorithms,
+    likely=_likely_inverse_algorithms,
     derivatives=Derivatives("inverse_dynamics_derivatives", ("q", "v", "a")),
     loops=lambda robot: inverse.looped_inverse_dynamics if is_revolute_chain(robot) else None,
 )

@@ -15,14 +15,15 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from torsor._reports import in_one_line
-from torsor.arrays import identity, matmul, transpose
-from torsor.arrays.typing import ConfigurationVector, JointMatrix, JointVector
+from torsor.arrays import concat, identity, matmul, parts, reshape, transpose
+from torsor.arrays.typing import Array, ConfigurationVector, JointMatrix, JointVector
 from torsor.lie import unchecked as lie
 from torsor.mechanics.dynamics.friction import friction_slopes
 from torsor.mechanics.dynamics.springs import plus_stiffness
-from torsor.mechanics.recursions.acceleration_tree import acceleration_tree, mass_matrix_of
-from torsor.mechanics.recursions.joint_motion import Blocks, gather_matrix
+from torsor.mechanics.recursions.acceleration_tree import AccelerationTree, acceleration_tree, mass_matrix_of
+from torsor.mechanics.recursions.joint_motion import Blocks, by_joints, gather_matrix
 from torsor.mechanics.recursions.newton_euler import BaseMotion, Wrenches
+from torsor.mechanics.recursions.velocity_tree import CoriolisAction
 from torsor.model import Robot
 
 
@@ -73,12 +74,7 @@ def inverse_dynamics_derivatives(
     """
     tree = acceleration_tree(robot, q, v, a, wrenches, base_motion)
     dq, dv = Blocks(), Blocks()
-    for i in range(robot.n):
-        J, G, B = tree.J[i], tree.bodies[i].G[..., None, :], tree.bodies[i].B.rows(None)
-        momentum, back = lie.apply_inertia(G, J), B.transposed_on(J)
-        by_q = B.on(tree.Psi[i]) + lie.apply_inertia(G, tree.Psi_dot[i])
-        by_q = by_q - lie.bracket_dual(J, tree.F[i][..., None, :])
-        by_v = B.on(J) + lie.apply_inertia(G, tree.Phi[i])
+    for i, (momentum, back, by_q, by_v) in enumerate(_of_joints(robot, tree)):
         for j in robot.structure.path_to_base(i):
             dq[i, j] = matmul(back, transpose(tree.Psi[j][..., :3])) + matmul(momentum, transpose(tree.Psi_dot[j]))
             dv[i, j] = matmul(back, transpose(tree.J[j][..., :3])) + matmul(momentum, transpose(tree.Phi[j]))
@@ -90,3 +86,25 @@ def inverse_dynamics_derivatives(
         gather_matrix(robot, dv) + identity(robot.nv) * friction_slopes(robot, v)[..., None, :],
         mass_matrix_of(robot, tree),
     )
+
+
+def _of_joints(robot: Robot, tree: AccelerationTree) -> list[list[Array]]:
+    """Of each joint G J, the moment of 2 Bᵀ J, 2 B Ψ̇ + G Ψ̈ − ad(J)ᵀ F and 2 B J + G (Ψ̇ + J̇), rows (..., k, 6) or (..., k, 3)."""
+    rows = [_row(tree, i) for i in range(robot.n)]
+    found = by_joints(robot, _of_freedoms, rows)
+    return [[of_joint[..., part] for part in parts(6, 3, 6, 6)] for of_joint in found]
+
+
+def _row(tree: AccelerationTree, i: int) -> Array:
+    """J, Ψ̇, Ψ̈ and Φ of joint i, with F, G and 2 B of what it moves (..., k, 52)."""
+    G, B = tree.bodies[i]
+    twists = concat([x[i] for x in (tree.J, tree.Psi, tree.Psi_dot, tree.Phi)])
+    same = concat([tree.F[i], G, B.p, reshape(B.E, 2, 9)])
+    return concat([twists, same[..., None, :]])
+
+
+def _of_freedoms(rows: Array) -> Array:
+    J, Psi, Psi_dot, Phi, F, G, p, E = (rows[..., part] for part in parts(6, 6, 6, 6, 6, 10, 3, 9))
+    B = CoriolisAction(reshape(E, 1, 3, 3), p)
+    by_q = B.on(Psi) + lie.apply_inertia(G, Psi_dot) - lie.bracket_dual(J, F)
+    return concat([lie.apply_inertia(G, J), B.transposed_on(J), by_q, B.on(J) + lie.apply_inertia(G, Phi)])

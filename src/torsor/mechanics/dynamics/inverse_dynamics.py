@@ -159,8 +159,21 @@ def vector_inverse_dynamics(
     return plus_springs(robot, q, tau + robot.parameters.armature * a + friction_forces(robot, v))
 
 
-def looped_inverse_dynamics(robot: Robot, q: ConfigurationVector, v: JointVector, a: JointVector) -> JointVector:
-    """What `inverse_dynamics` gives (..., nv), N·m, for a chain of revolute joints, by loops over the links [LWP80]."""
+def looped_inverse_dynamics(
+    robot: Robot,
+    q: ConfigurationVector,
+    v: JointVector,
+    a: JointVector,
+    *,
+    wrenches: Wrenches | None = None,
+    base_motion: BaseMotion | None = None,
+) -> JointVector:
+    """What `inverse_dynamics` gives (..., nv), N·m, for a chain of revolute joints, by loops over the links [LWP80].
+
+    With wrenches, on a moving base, or for a robot whose numbers are not known, by vectors without a loop.
+    """
+    if wrenches or base_motion is not None or not robot.is_concrete:
+        return vector_inverse_dynamics(robot, q, v, a, wrenches=wrenches, base_motion=base_motion)
     tau = revolute_chain(robot, q, v, a) + robot.parameters.armature * a + friction_forces(robot, v)
     return plus_springs(robot, q, tau)
 

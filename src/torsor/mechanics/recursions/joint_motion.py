@@ -11,9 +11,10 @@ direction, also in those that leave the joint's kind.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import accumulate
 
-from torsor.arrays import block, concat, matmul, matvec, transpose, zeros
+from torsor.arrays import block, by_rows, concat, matmul, matvec, transpose, zeros
 from torsor.arrays.typing import Array, ConfigurationVector, JointVector, Pose, Twist, Wrench
 from torsor.model import Robot
 
@@ -56,6 +57,19 @@ def joint_twist(robot: Robot, i: int, v: JointVector) -> Twist:
 def project_on_joint(robot: Robot, i: int, F: Wrench) -> Array:
     """S_i F (..., k), the part of a wrench that does work on joint i."""
     return matvec(joint_screws(robot, i), F)
+
+
+def by_joints(robot: Robot, function: Callable[[Array], Array], rows: Sequence[Array]) -> list[Array]:
+    """``function`` of the rows (..., k, m) of each joint: those of joints on the base alone, all others one by one (`by_rows`).
+
+    Most of what a joint on the base moves with is 0 or 1, for its axes are those of the root.
+    """
+    made = {i: function(rows[i]) for i, parent in enumerate(robot.structure.parents) if parent < 0}
+    if inner := [i for i in range(robot.n) if i not in made]:
+        found = by_rows(function, concat([rows[i] for i in inner], axis=-2))
+        ends = accumulate(rows[i].shape[-2] for i in inner)
+        made |= {i: found[..., end - rows[i].shape[-2] : end, :] for i, end in zip(inner, ends, strict=True)}
+    return [made[i] for i in range(robot.n)]
 
 
 def gather_vector(robot: Robot, parts: Sequence[Array]) -> JointVector:

@@ -14,12 +14,22 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from torsor.arrays import concat, cross, dot, identity, matmul, matvec, outer, transpose, zeros
-from torsor.arrays.typing import ConfigurationVector, InertiaRow, JointVector, Matrix3, Pose, Twist, Vector3, Wrench
+from torsor.arrays import concat, cross, dot, identity, matmul, matvec, outer, parts, reshape, transpose, zeros
+from torsor.arrays.typing import (
+    Array,
+    ConfigurationVector,
+    InertiaRow,
+    JointVector,
+    Matrix3,
+    Pose,
+    Twist,
+    Vector3,
+    Wrench,
+)
 from torsor.lie import unchecked as lie
 from torsor.lie.unchecked import so3
 from torsor.lie.unchecked.se3 import rotation
-from torsor.mechanics.recursions.joint_motion import joint_poses, joint_screws
+from torsor.mechanics.recursions.joint_motion import by_joints, joint_poses, joint_screws
 from torsor.mechanics.recursions.supporting_chain import rows
 from torsor.model import Robot
 
@@ -138,10 +148,21 @@ def velocity_tree(
         # One screw commutes with itself.
         tree.J_dot.append(Psi if J.shape[-2] == 1 else Psi + lie.bracket(own[..., None, :], J))
         tree.V.append(V_p + own)
-        G = lie.transform_inertia(T, robot.parameters.inertias[i])
-        tree.links.append(MovingInertia(G, coriolis_action(G, 2.0 * tree.V[i])))
+    G = robot.parameters.inertias
+    seen = [concat([reshape(T[..., :3, :], 2, 12), G[i], tree.V[i]]) for i, T in enumerate(tree.T_ri)]
+    for found in by_joints(robot, _of_links, [row[..., None, :] for row in seen]):
+        G, p, E = (found[..., 0, part] for part in parts(10, 3, 9))
+        tree.links.append(MovingInertia(G, CoriolisAction(reshape(E, 1, 3, 3), p)))
     tree.bodies.extend(tree.links)
     for i in range(robot.n - 1, -1, -1):
         if (parent := robot.structure.parents[i]) >= 0:
             tree.bodies[parent] = tree.bodies[parent].plus(tree.bodies[i])
     return tree
+
+
+def _of_links(rows: Array) -> Array:
+    """G and 2 B of a link in the axes of its root, from its pose there, its inertia and its twist."""
+    T, G, V = (rows[..., part] for part in parts(12, 10, 6))
+    G = lie.transform_inertia(reshape(T, 1, 3, 4), G)
+    B = coriolis_action(G, 2.0 * V)
+    return concat([G, B.p, reshape(B.E, 2, 9)])
