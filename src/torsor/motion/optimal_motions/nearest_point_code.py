@@ -11,11 +11,11 @@ from functools import cache
 from typing import Any
 
 from torsor.compiler.print.llvm import Module
-from torsor.compiler.print.reals import LANES, Numeric, Real, declared
 from torsor.compiler.print.words import Word, module
 from torsor.compiler.run import engine
 from torsor.compiler.run.cache import Source, machine_code
 from torsor.compiler.run.fast_entry_arguments import Fields
+from torsor.motion.optimal_motions.reals_in_code import LANES, Numeric, Real, declared
 
 WORKSPACE = (
     "unknowns", "known", "groups", "room", "Y", "above", "below", "equal", "taken", "start", "point", "guess", "sides", "guessed",

@@ -1,4 +1,4 @@
-"""Real numbers in the small language of `words`: doubles, and groups of eight of them, that loops go over.
+"""Real numbers in the small language of the compiler (`words`): doubles, and groups of eight of them, that loops go over.
 
 A group is the same eight numbers on every processor, in one wide register or in several, and its sum has one order. Products
 are added in one rounding where the processor has an instruction for that.
