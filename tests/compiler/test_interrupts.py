@@ -14,7 +14,7 @@ import pytest
 import torsor
 from torsor.compiler import scan
 from torsor.compiler.print.llvm import Module
-from torsor.compiler.print.words import Function, module
+from torsor.compiler.print.words import Function, Word, module
 from torsor.compiler.run import apart, cache, engine, threads
 from torsor.compiler.run.cache import Source, machine_code
 from torsor.compiler.run.engine import compile_ir
@@ -221,11 +221,13 @@ def test_a_process_ends_after_the_step_that_was_begun():
 
 def kernel(body):
     """A function of machine code as `threads.share` calls them, of (count, operands, steps, first_extra, second_extra)."""
-    f = Function("kernel", ["count", "operands", "steps", "first", "second"], internal=False)
-    body(f, *f.parameters)
-    f.give(0)
+
+    def kernel(f: Function, count: Word, operands: Word, steps: Word, first: Word, second: Word):
+        body(f, count, operands, steps, first, second)
+        f.give(0)
+
     pause = "define internal void @pause() {\n  ret void\n}"
-    native = compile_ir(module([f], pause), "kernel")
+    native = compile_ir(module([kernel], pause), "kernel")
     return native, native.address("kernel")
 
 

@@ -200,6 +200,12 @@ def machine_code(key: str, names: Sequence[str], make: Callable[[], Source]) -> 
         return apart(work)
 
 
+def code_of_words(name: str, text: str, functions: Sequence[str]) -> engine.Native:
+    """The machine code of a module of `words`, whose variables LLVM's passes turn into registers."""
+    source = Source(Module((text,), 0, optimised=True), {})
+    return machine_code(f"{name}|{text}", functions, lambda: source).native
+
+
 def _in_memory(key: str, names: Sequence[str], entry: Entry) -> Found:
     """An entry in memory; if it is a first tier, the final code will be made behind it. To be called apart."""
     native = engine.loaded(entry.objects, names, entry.about["functions"], is_first_tier=bool(entry.texts))

@@ -26,31 +26,13 @@ from weakref import ref
 
 import numpy as np
 
-from torsor.compiler.print.llvm import Module
-from torsor.compiler.run import fast_entry_answer, result_memory
+from torsor.compiler.print.words import module
+from torsor.compiler.run import fast_entry_arguments as layout, result_memory
 from torsor.compiler.run.apart import new_lock
-from torsor.compiler.run.cache import Source, machine_code
+from torsor.compiler.run.cache import code_of_words
 from torsor.compiler.run.engine import Native
-from torsor.compiler.run.fast_entry_arguments import (
-    ABSENT,
-    AS_NUMBER,
-    AS_TEXT,
-    BUCKETS,
-    BY_KEY,
-    CALL,
-    ENTRY,
-    FRAME,
-    HEADER,
-    IN_ORDER,
-    ITSELF,
-    LEADS,
-    MOST,
-    ONE,
-    OPERANDS,
-    PYTHON,
-    SPARES,
-    STEPS,
-)  # fmt: skip
+from torsor.compiler.run.fast_entry_answer import fast_entry
+from torsor.compiler.run.fast_entry_arguments import HEADER, Call, Entry, Frame, Python
 from torsor.compiler.run.python_layout import addresses, call_by_pointer, why_unknown
 from torsor.compiler.run.threads import crew_address
 from torsor.errors import MissingDependency, TorsorError
@@ -98,15 +80,14 @@ class Target(NamedTuple):
     sharing: int = 0
 
 
-Pattern = Sequence[
-    Any
-]  # for each parameter `Numbers`, a dict or tuple of these, `Absent`, or the very object (robot, name)
+# For each parameter `Numbers`, a dict or tuple of these, `Absent`, or the very object (robot, name)
+Pattern = Sequence[Any]
 
 
 class RememberedCall(ctypes.Structure):
     """One kind of call and the kernel for it, as machine words; never changed but for the link to the next one."""
 
-    _fields_ = [(name, ctypes.c_void_p) for name in CALL]
+    _fields_ = [(name, ctypes.c_void_p) for name in Call.names]
 
     def __init__(self, pattern: Pattern, target: Target, bucket: int) -> None:
         super().__init__()
@@ -119,7 +100,8 @@ class RememberedCall(ctypes.Structure):
         self.descr, self.number, self.item = id(target.dtype), _TYPE_NUMBERS[target.dtype], item
         self.outputs = len(target.shapes)
         results = [
-            (len(x), item * math.prod(x), self._words([0] * LEADS + [*x]), self._spares(x)) for x in target.shapes
+            (len(x), item * math.prod(x), self._words([0] * layout.LEADS + [*x]), self._spares(x))
+            for x in target.shapes
         ]
         self.results = self._words([word for result in results for word in result])
         self.constants = len(target.constants)
@@ -129,7 +111,7 @@ class RememberedCall(ctypes.Structure):
         self.threaded = 0 if target.threaded is None else id(target.threaded)
         self.first_extra, self.second_extra = target.extra
         self.sharing, self.scratch_bytes = target.sharing, target.scratch
-        self.kind = 0 if target.kind is None else id(target.kind)
+        self.container = 0 if target.kind is None else id(target.kind)
         self.keys = self._references(target.keys)
 
     @property
@@ -139,12 +121,12 @@ class RememberedCall(ctypes.Structure):
 
     def _slot(self, x: Any) -> tuple[int, int, int, int]:
         if x is Absent:
-            return ABSENT, 0, 0, 0
+            return layout.ABSENT, 0, 0, 0
         if isinstance(x, dict):
-            return BY_KEY, len(x), self._leaves(x.values()), self._references(list(x))
+            return layout.BY_KEY, len(x), self._leaves(x.values()), self._references(list(x))
         if isinstance(x, tuple) and not isinstance(x, Numbers):
-            return IN_ORDER, len(x), self._leaves(x), 0
-        return ONE, 1, self._leaves([x]), 0
+            return layout.IN_ORDER, len(x), self._leaves(x), 0
+        return layout.ONE, 1, self._leaves([x]), 0
 
     def _leaves(self, leaves: Any) -> int:
         return self._words([word for leaf in leaves for word in self._leaf(leaf)])
@@ -153,7 +135,8 @@ class RememberedCall(ctypes.Structure):
         if isinstance(x, Numbers):
             size = self.target.dtype.itemsize * math.prod(x.shape)
             return 0, 0, 0, len(x.shape), size, self._area(max(size, 8)), self._words(x.shape)
-        compared = AS_TEXT if type(x) is str else AS_NUMBER if type(x) is int else ITSELF
+        kinds = {str: layout.AS_TEXT, int: layout.AS_NUMBER}
+        compared = kinds.get(type(x), layout.ITSELF)
         if type(x).__weakrefoffset__ == 0:
             self.kept.append(x)
             return id(x), self._words([id(x)]), compared, 0, 0, 0, 0
@@ -166,7 +149,7 @@ class RememberedCall(ctypes.Structure):
         dtype = self.target.dtype
         if dtype.itemsize * math.prod(shape) > _SPARE_BYTES:
             return 0
-        self.kept.append(spares := [np.empty(shape, dtype) for _ in range(SPARES)])
+        self.kept.append(spares := [np.empty(shape, dtype) for _ in range(layout.SPARES)])
         return self._words([spares[0].flags.num, *map(id, spares)])
 
     def _words(self, words: Sequence[int]) -> int:
@@ -219,11 +202,13 @@ class FastEntry(ctypes.Structure):
         self.remembered: OrderedDict[Any, RememberedCall] = OrderedDict()
         self.lock = new_lock()
         self._names = [sys.intern(x) for x in [*names, "out"]]
-        self._kept = [(ctypes.c_uint64 * len(self._names))(*map(id, self._names)), (ctypes.c_uint64 * BUCKETS)()]
+        self._kept = [(ctypes.c_uint64 * len(self._names))(*map(id, self._names)), (ctypes.c_uint64 * layout.BUCKETS)()]
         self._table, self._mixing, self._forwarded = self._kept[1], _MIXING * by_first, self.__call__
         places = [ctypes.addressof(x) for x in self._kept]
-        self._kept.append((ctypes.c_uint64 * len(ENTRY))(0, places[1], self._mixing, len(names), positional, places[0]))
-        self._kept[2][ENTRY.index("general")] = id(self._forwarded)
+        self._kept.append(
+            (ctypes.c_uint64 * len(Entry.names))(0, places[1], self._mixing, len(names), positional, places[0])
+        )
+        self._kept[2][Entry.names.index("general")] = id(self._forwarded)
         self.words = ctypes.addressof(self._kept[2])
 
     def describe(self, algorithm: Callable[..., Any], module: str, doc: str) -> None:
@@ -263,14 +248,14 @@ class FastEntry(ctypes.Structure):
         """Let calls with these arguments, by the names of parameters, go straight to machine code."""
         code, pattern = _generated(), [given.get(name, Absent) for name in self._names[:-1]]
         inputs = sum(len(x) if isinstance(x, (dict, tuple)) and not isinstance(x, Numbers) else 1 for x in pattern)
-        if code is None or max(inputs, len(pattern)) + len(target.shapes) + len(target.constants) > MOST:
+        if code is None or max(inputs, len(pattern)) + len(target.shapes) + len(target.constants) > layout.MOST:
             return
         key = (target.dtype, *map(_identity, pattern))
         with self.lock:
             old = self.remembered.get(key)
             if old is not None and old.is_linked and old.is_alive and old.target[1:5] == target[1:5]:
                 return
-            self._kept[2][ENTRY.index("python")] = _python_words()
+            self._kept[2][Entry.names.index("known")] = _python_words()
             if old is not None:
                 self._forget(key)
             if len(self.remembered) >= _REMEMBERED:
@@ -310,8 +295,9 @@ _SUSPENDED, _SUSPENDED_LOCK = ctypes.c_int64(0), new_lock()
 
 def operands_of_frame(frame: int, count: int) -> tuple[int, list[int], list[int]]:
     """How many states a call has, and the addresses and strides of the kernel's operands: what `Target.threaded` is given."""
-    words = (ctypes.c_int64 * (STEPS + count)).from_address(frame)
-    return words[FRAME.index("states")], words[OPERANDS : OPERANDS + count], words[STEPS : STEPS + count]
+    words, first = (ctypes.c_int64 * layout.FRAME_WORDS).from_address(frame), layout.TABLES
+    operands, steps = (words[first[name] : first[name] + count] for name in ("operands", "steps"))
+    return words[Frame.names.index("states")], operands, steps
 
 
 def suspend(times: int) -> None:
@@ -346,9 +332,9 @@ def _maker() -> tuple[Any, int]:
 def _python_words() -> int:
     """Address of what all entries know of CPython and NumPy."""
     native = _generated_code()
-    handler = result_memory.begin([native.address(name) for name in result_memory.HANDLER])
+    handler = result_memory.begin([native.address(function.__name__) for function in result_memory.HANDLER])
     known = {**addresses(), "suspended": ctypes.addressof(_SUSPENDED), "handler": handler, "crew": crew_address()}
-    words = (ctypes.c_uint64 * len(PYTHON))(*[known[name] for name in PYTHON])
+    words = (ctypes.c_uint64 * len(Python.names))(*[known[name] for name in Python.names])
     _FOREVER.append(words)
     return ctypes.addressof(words)
 
@@ -366,10 +352,8 @@ def _generated() -> int | None:
 
 @cache
 def _generated_code() -> Native:
-    text = fast_entry_answer.text()
-    source = Source(Module((text,), 0, optimised=True), {})
-    names = ["fast_entry", "new_array", *result_memory.HANDLER]
-    native = machine_code(f"fast entry|{text}", names, lambda: source).native
+    functions = (fast_entry, result_memory.new_array, *result_memory.HANDLER)
+    native = code_of_words("fast entry", module(functions), [function.__name__ for function in functions])
     _FOREVER.append(native)
     return native
 

@@ -29,7 +29,7 @@ def addresses() -> dict[str, int]:
     """Where CPython and NumPy keep what the generated code calls and compares with."""
     api, table = ctypes.pythonapi, numpy_functions()
     types = {"array": np.ndarray, "float": float, "double": np.float64, "int": int}
-    types |= {"list": list, "tuple": tuple, "dict": dict, "text": str}
+    types |= {"list": list, "tuple": tuple, "dict": dict, "string": str}
     functions = {
         "vectorcall": api.PyObject_Vectorcall,
         "tuple_new": api.PyTuple_New,
@@ -58,10 +58,19 @@ def numpy_functions() -> Any:
     """Give the table of functions that NumPy offers to C."""
     from numpy._core import _multiarray_umath  # type: ignore[attr-defined]
 
-    pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
-        ("PyCapsule_GetPointer", ctypes.pythonapi)
-    )
-    return ctypes.cast(pointer(_multiarray_umath._ARRAY_API, None), ctypes.POINTER(ctypes.c_void_p))
+    return ctypes.cast(pointer_in(_multiarray_umath._ARRAY_API, None), ctypes.POINTER(ctypes.c_void_p))
+
+
+def pointer_in(capsule: object, name: bytes | None) -> int:
+    """The address that a capsule of this name holds."""
+    kinds = (ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)
+    return int(ctypes.PYFUNCTYPE(*kinds)(("PyCapsule_GetPointer", ctypes.pythonapi))(capsule, name))
+
+
+def capsule_of(address: int, name: bytes | None = None) -> object:
+    """A capsule that holds an address; the name is to live as long."""
+    kinds = (ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+    return ctypes.PYFUNCTYPE(*kinds)(("PyCapsule_New", ctypes.pythonapi))(address, name, None)
 
 
 def call_by_pointer(kind: type, offset: int) -> None:

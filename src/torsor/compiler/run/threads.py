@@ -19,11 +19,10 @@ from functools import cache
 from numbers import Real
 from typing import Any
 
-from torsor.compiler.print.llvm import Module
 from torsor.compiler.run import crew
 from torsor.compiler.run.apart import apart, new_lock
-from torsor.compiler.run.cache import Source, machine_code
-from torsor.compiler.run.crew import CREW, CREW_WORDS, HELPER, LANES, MOST_HELPERS
+from torsor.compiler.run.cache import code_of_words
+from torsor.compiler.run.crew import CREW_WORDS, LANES, MOST_HELPERS, Crew, Helper
 from torsor.errors import ArgumentError
 
 WORTH_SHARING = 300_000  # operations, some ten microseconds: what waking another thread costs
@@ -83,15 +82,14 @@ class _Crew:
     def _add(self) -> None:
         k = len(self._locks)
         lock = _new_lock()
-        place = len(CREW) + k * len(HELPER)
-        self.words[place + HELPER.index("lock")] = lock
+        self.words[len(Crew.names) + k * len(Helper.names) + Helper.names.index("lock")] = lock
         work = _HELPED(_generated()["helped"])
         threading.Thread(target=work, args=(self.address, k), name="torsor", daemon=True).start()
         self._locks.append(lock)
         self._put("helpers", k + 1)
 
     def _put(self, name: str, value: int) -> None:
-        self.words[CREW.index(name)] = value
+        self.words[Crew.names.index(name)] = value
 
 
 def _new_lock() -> int:
@@ -109,11 +107,11 @@ def _new_lock() -> int:
 @cache
 def _generated() -> dict[str, int]:
     """Addresses of the machine code."""
-    text = crew.text(platform.machine())
-    native = machine_code(f"crew|{text}", crew.NAMES, lambda: Source(Module((text,), 0, optimised=True), {})).native
+    names = ("shared", "helped")
+    native = code_of_words("crew", crew.text(platform.machine()), names)
     for thing in (native, _CREW.words):  # helpers are in the one and look at the other until the process ends
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))
-    return {name: native.address(name) for name in crew.NAMES}
+    return {name: native.address(name) for name in names}
 
 
 @cache
