@@ -6,14 +6,29 @@ Every rule is exact in floating point for finite inputs, up to the sign of zero.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Sequence
 from enum import Enum
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
 
 from torsor.arrays import correctly_rounded
-from torsor.compiler.graph import COMMUTATIVE, LIBRARY, TRUTH_VALUED, Block, Graph, Kept, Op, Program, replayed
+from torsor.compiler.graph import (
+    COMMUTATIVE,
+    LIBRARY,
+    OPERATORS,
+    TRUTH_VALUED,
+    Block,
+    Graph,
+    Kept,
+    Op,
+    Program,
+    every,
+    none,
+    replayed,
+)
 
 
 class Level(Enum):
@@ -123,16 +138,12 @@ class Rule(NamedTuple):
     structural: bool = False
 
 
-def _all(block: Block) -> bool:
-    return True
-
-
-def simplify(program: Program, level: Level = Level.FULL, kept: Kept = _all) -> Program:
+def simplify(program: Program, level: Level = Level.FULL, kept: Kept = every) -> Program:
     """A program with the same outputs and fewer operations; blocks that are not ``kept`` are written out."""
     if level is Level.OFF:
         return program
     rewriter = Rewriter(Graph(program.graph.inputs), level)
-    return compact(_recorded(program, rewriter.graph, rewriter, kept))
+    return compact(program.recorded(rewriter.graph, rewriter, kept))
 
 
 def compact(program: Program) -> Program:
@@ -140,12 +151,6 @@ def compact(program: Program) -> Program:
     target = Graph(program.graph.inputs)
     new = target.take(program.graph, program.live())
     return Program(target, program.outputs, tuple(tuple(new[node] for node in nodes) for nodes in program.results))
-
-
-def _recorded(program: Program, graph: Graph, recorder: Graph | Rewriter, kept: Kept = _all) -> Program:
-    """The same program in another graph, its operations told to a recorder."""
-    found = iter(replayed(program, recorder, graph.input_nodes, kept))
-    return Program(graph, program.outputs, tuple(tuple(next(found) for _ in nodes) for nodes in program.results))
 
 
 # What the operations mean on numbers
@@ -176,11 +181,8 @@ def _extreme(better: Callable[[float, float], bool]) -> Callable[[float, float],
 
 
 _MEANING: dict[Op, Callable[..., float]] = {
-    Op.ADD: lambda x, y: x + y,
-    Op.SUB: lambda x, y: x - y,
-    Op.MUL: lambda x, y: x * y,
+    **OPERATORS,
     Op.DIV: _divide,
-    Op.NEG: lambda x: -x,
     Op.SQRT: correctly_rounded.sqrt,
     Op.SIN: correctly_rounded.sin,
     Op.COS: correctly_rounded.cos,
@@ -188,10 +190,7 @@ _MEANING: dict[Op, Callable[..., float]] = {
     Op.MIN: _extreme(lambda x, y: x < y),
     Op.MAX: _extreme(lambda x, y: x > y),
     Op.SIGN: _sign,
-    Op.GREATER: lambda x, y: x > y,
-    Op.GREATER_EQUAL: lambda x, y: x >= y,
-    Op.EQUAL: lambda x, y: x == y,
-    Op.NOT: lambda x: not x,
+    Op.NOT: operator.not_,
     Op.AND: lambda x, y: bool(x and y),
     Op.OR: lambda x, y: bool(x or y),
     Op.SELECT: lambda c, x, y: x if c else y,
@@ -374,19 +373,6 @@ def evaluate(program: Program, inputs: Sequence[np.ndarray]) -> list[np.ndarray]
 
     It is slow, and the same to the last digit on every machine: operations are rounded once, sines and arc functions included.
     """
-    program = program.written_out()
-    graph = program.graph
     given = [x for array in inputs for x in np.asarray(array, dtype=float).ravel().tolist()]
-    values: dict[int, float] = {}
-    for node in program.live():
-        op, value = graph.ops[node], graph.values[node]
-        if op is Op.INPUT:
-            values[node] = given[value]
-        elif op is Op.CONSTANT:
-            values[node] = value
-        else:
-            values[node] = compute(op, *(values[x] for x in graph.args[node]))
-    return [
-        np.array([values[node] for node in nodes]).reshape(port.shape)
-        for port, nodes in zip(program.outputs, program.results, strict=True)
-    ]
+    found = iter(replayed(program, SimpleNamespace(constant=float, apply=compute), given, none))
+    return [np.array([next(found) for _ in range(port.size)]).reshape(port.shape) for port in program.outputs]

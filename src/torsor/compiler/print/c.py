@@ -28,15 +28,10 @@ class Sources(NamedTuple):
 def emit(program: Program, name: str, real: str, example: Sequence[Any], expected: Sequence[Any]) -> Sources:
     """C sources of a program; ``real`` is "double" or "float"; ``example`` and ``expected`` go into the self-test."""
     names = _Named(program, name, real)
-    guard = names.guard
-    header = (
-        f'{names.comment()}#ifndef {guard}\n#define {guard}\n#ifdef __cplusplus\nextern "C" {{\n#endif\n\n'
-        f"{names.signature};\n\n#ifdef __cplusplus\n}}\n#endif\n#endif\n"
-    )
-    source = f'#include "{name}.h"\n\n#include <math.h>\n\n{_functions(program, real, names)}'
+    source = f'#include "{name}.h"\n\n#include <math.h>\n\n{_functions(program, names)}'
     how = f'/* Self-test of {name}: cc -std=c99 {name}.c {name}_test.c -lm && ./a.out */\n#include "{name}.h"\n'
     test = f"{how}\n#include <math.h>\n#include <stdio.h>\n\n{_self_test(names, example, expected)}"
-    return Sources(header, source, test)
+    return Sources(names.header(), source, test)
 
 
 def emit_alone(
@@ -44,13 +39,10 @@ def emit_alone(
 ) -> Sources:
     """The same with the self-test in the source, which needs no other file; ``about`` are lines for the comments of both."""
     names = _Named(program, name, real, about)
-    split = emit(program, name, real, example, expected)
-    header = names.comment() + split.header.partition("*/\n")[2]
-    body = split.source.partition("#include <math.h>\n\n")[2]
     how = f"/* Self-test: cc -std=c99 -D{names.test} {name}.c -lm && ./a.out */\n"
-    source = f"{names.comment()}{how}#include <math.h>\n\n{names.signature};\n\n{body}"
+    source = f"{names.comment()}{how}#include <math.h>\n\n{names.signature};\n\n{_functions(program, names)}"
     test = _self_test(names, example, expected)
-    return Sources(header, f"{source}\n#ifdef {names.test}\n#include <stdio.h>\n\n{test}#endif\n", "")
+    return Sources(names.header(), f"{source}\n#ifdef {names.test}\n#include <stdio.h>\n\n{test}#endif\n", "")
 
 
 def example_of(program: Program) -> tuple[list[Any], list[Any]]:
@@ -93,6 +85,13 @@ class _Named:
         ]
         return f"void {self.name}({', '.join([*inputs, *outputs]) or 'void'})"
 
+    def header(self) -> str:
+        """The file by which other C, or C++, knows the function."""
+        return (
+            f'{self.comment()}#ifndef {self.guard}\n#define {self.guard}\n#ifdef __cplusplus\nextern "C" {{\n#endif\n\n'
+            f"{self.signature};\n\n#ifdef __cplusplus\n}}\n#endif\n#endif\n"
+        )
+
     def comment(self) -> str:
         """What the function does, and which arguments have other names than in Python."""
         said = f"{self.name}: {_shapes(self.given)} -> {_shapes(self.made)}. Arrays are row-major."
@@ -120,14 +119,14 @@ def _text(line: str) -> str:
     return plain.replace("*/", "*_").replace("/*", "/_").replace("??", "__")
 
 
-def _functions(program: Program, real: str, names: _Named) -> str:
+def _functions(program: Program, names: _Named) -> str:
     """The functions that the program calls, then the one that it is."""
     places: list[Place | str] = [
         Place(x, k) if port.shape else x
         for x, port in zip(names.inputs, program.graph.inputs, strict=True)
         for k in range(port.size)
     ]
-    others = Functions(real, names.names, names.name)
+    others = Functions(names.real, names.names, names.name)
     body = Body(others, program, places, list(zip(names.outputs, program.results, strict=True)))
     lines = [f"    (void){x};" for x in _unused(program, program.live(), names)] + body.lines
     return "\n".join([*others.texts, f"{names.signature}\n{{", *lines, "}", ""])

@@ -11,26 +11,16 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from torsor.compiler.graph import ARITY, LIBRARY, TRUTH_VALUED, Block, Calls, Op, Product, Program, single
+from torsor.compiler.graph import ARITY, LIBRARY, TRUTH_VALUED, WITH_SIGNS, Block, Calls, Op, Product, Program, single
 from torsor.compiler.print.names import Names
 
 _TEMPLATES = {
-    Op.ADD: "{} + {}",
-    Op.SUB: "{} - {}",
-    Op.MUL: "{} * {}",
-    Op.DIV: "{} / {}",
-    Op.NEG: "-{}",
-    Op.SQRT: "sqrt{f}({})",
-    Op.SIN: "sin{f}({})",
-    Op.COS: "cos{f}({})",
+    **WITH_SIGNS,
+    **{op: f"{op.name.lower()}{{f}}({{}})" for op in (Op.SQRT, Op.SIN, Op.COS, Op.FLOOR)},
     Op.ABS: "fabs{f}({})",
     Op.MIN: "({0} < {1} || {0} != {0}) ? {0} : {1}",
     Op.MAX: "({0} > {1} || {0} != {0}) ? {0} : {1}",
     Op.SIGN: "({0} > 0) ? 1 : (({0} < 0) ? -1 : {0})",
-    Op.FLOOR: "floor{f}({})",
-    Op.GREATER: "{} > {}",
-    Op.GREATER_EQUAL: "{} >= {}",
-    Op.EQUAL: "{} == {}",
     Op.NOT: "!{}",
     Op.AND: "{} && {}",
     Op.OR: "{} || {}",
@@ -140,13 +130,8 @@ class Body:
 
     def _calls(self, node: int, block: Calls) -> Iterator[str]:
         real, args, carried, taken = self._functions.real, self._graph.args[node], block.carried, block.taken
-        name, x, y, k = (
-            self._functions.name_of(block.program),
-            f"{self._w}{node}",
-            f"{self._b}{node}",
-            f"{self._k}{node}",
-        )
-        given = block.size // block.times
+        x, y, k = (f"{letter}{node}" for letter in (self._w, self._b, self._k))
+        name, given = self._functions.name_of(block.program), block.size // block.times
         yield f"    {real} {x}[{max(1, carried + taken)}];"
         yield from self._output(x, args[:carried])
         rows = args[carried:]
