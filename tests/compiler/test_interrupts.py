@@ -249,7 +249,7 @@ def meeting(f, count, operands, steps, first, second):
 
 
 def shared(address, seen, scratch=0):
-    threads.share(address, len(seen), threads.WORTH_SHARING, [seen.ctypes.data], [8], scratch, (0, 0))
+    threads.share(address, len(seen), threads.WORTH_SHARING, [seen.ctypes.data], [8], scratch)
 
 
 def test_every_state_is_worked_on_once_by_whoever_has_time(three_threads):
@@ -287,7 +287,7 @@ def test_helpers_come_also_when_they_have_slept(three_threads, pause):
     for _ in range(3):
         time.sleep(pause)
         place = np.zeros(1, np.int64)
-        threads.share(address, 64, threads.WORTH_SHARING, [place.ctypes.data], [0], 0, (0, 0), (4 * 10**9, 0))
+        threads.share(address, 64, threads.WORTH_SHARING, [place.ctypes.data], [0], 0, extra=(4 * 10**9, 0))
         assert place[0] > 1
     assert native
 
@@ -295,16 +295,12 @@ def test_helpers_come_also_when_they_have_slept(three_threads, pause):
 def test_ctrl_c_is_heard_between_parts_of_a_batch(three_threads):
     done = []
 
-    def work(start, length):
-        done.append(start)
-        if len(done) == 3:
-            press_ctrl_c()
-        for _ in range(2):
-            time.sleep(0.001)
-            yield
-
     with pytest.raises(KeyboardInterrupt):
-        threads.in_parts(16 * 10_000, threads.AT_ONCE, work)
+        for start, _ in threads.parts(16 * 10_000, threads.AT_ONCE):
+            done.append(start)
+            if len(done) == 3:
+                press_ctrl_c()
+            time.sleep(0.001)
     assert len(done) < 100
 
 

@@ -212,7 +212,3 @@ def _free_the_dead() -> None:
 def compile_ir(text: str, *names: str) -> Native:
     """Machine code of a module, with the addresses of some of its functions; not kept on disk."""
     return apart(lambda wanted: loaded(objects_of([text], wanted), names))
-
-
-ONE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
-MANY = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)

@@ -12,8 +12,9 @@ import numpy as np
 
 from torsor.compiler.print.words import Function, Word, module
 from torsor.compiler.run import engine
-from torsor.compiler.run.native import ALIGNMENT, Codes, NativeFunction, compile_part
+from torsor.compiler.run.native import NativeFunction
 from torsor.compiler.run.python_layout import capsule_of
+from torsor.compiler.run.threads import ALIGNMENT
 from torsor.compiler.trace import trace
 
 Array = Any
@@ -27,9 +28,8 @@ _MAJOR_AT, _MINOR_AT, _TRAITS_AT = 24, 28, 32
 _IS_METADATA, _MAJOR, _MINOR = 1, 0, 1
 
 
-Push = Callable[
-    [tuple[Array, ...], dict[str, Array]], tuple[Array, ...] | None
-]  # how inputs that move move the outputs
+# How inputs that move move the outputs
+Push = Callable[[tuple[Array, ...], dict[str, Array]], tuple[Array, ...] | None]
 
 
 class Callee(Protocol):
@@ -70,19 +70,18 @@ def why_missing() -> str | None:
     """Why JAX cannot call kernels here, or None: a first call is made to see."""
     import jax
 
+    from torsor.compiler.kernel import Kernel
+
     if jax.default_backend() != "cpu":
         return f"JAX computes on {jax.default_backend()}, kernels on the CPU"
-    program = trace(lambda x: 2.0 * x + 1.0, {"x": (3,)})
-    about = {"inputs": [["x", (3,)]], "outputs": [["result", (3,)]], "dtype": "float32", "operations": 6}
+    kernel = Kernel("self-test", trace(lambda x: 2.0 * x + 1.0, {"x": (3,)}))
     numbers = np.arange(6, dtype=np.float32).reshape(2, 3)
     try:
-        codes = Codes(about, lambda part, make: compile_part(make(), part, np.dtype(np.float32)))
-        handler = NativeFunction(codes, lambda: program)
-        call = jax.ffi.ffi_call(_register(handler), jax.ShapeDtypeStruct((2, 3), np.float32))
+        name = _register(kernel.native(numbers.dtype))
+        call = jax.ffi.ffi_call(name, jax.ShapeDtypeStruct(numbers.shape, numbers.dtype))
         with jax.ensure_compile_time_eval():  # the caller may be tracing
-            reason = (
-                None if np.array_equal(call(numbers), 2.0 * numbers + 1.0) else "called a kernel and got wrong numbers"
-            )
+            is_right = np.array_equal(call(numbers), 2.0 * numbers + 1.0)
+        reason = None if is_right else "called a kernel and got wrong numbers"
     except Exception as error:  # whatever another version of JAX answers
         reason = f"did not take a kernel: {type(error).__name__}: {error}"
     if reason is None:

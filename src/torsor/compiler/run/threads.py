@@ -14,7 +14,7 @@ import os
 import platform
 import sys
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from numbers import Real
 from typing import Any
@@ -26,19 +26,15 @@ from torsor.compiler.run.crew import CREW_WORDS, LANES, MOST_HELPERS, Crew, Help
 from torsor.errors import ArgumentError
 
 WORTH_SHARING = 300_000  # operations, some ten microseconds: what waking another thread costs
-WORTH_A_THREAD = (
-    6_000_000  # operations, some tenths of a millisecond, without a look at Ctrl-C and with Python's lock held
-)
+WORTH_A_THREAD = 6_000_000  # operations, some tenths of a millisecond: no look at Ctrl-C, and Python's lock is held
 AT_ONCE = 50_000_000  # operations of a thread without a look whether to go on, some hundredths of a second
 _SHARED = ctypes.CFUNCTYPE(
     ctypes.c_int64, *[ctypes.c_void_p] * 2, ctypes.c_int64, *[ctypes.c_void_p] * 2, *[ctypes.c_int64] * 4
 )
 _HELPED = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64)
 _MANY = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
-
-Work = Callable[
-    [int, int], Iterable[None] | None
-]  # (start, length); steps, if it takes several, between which it may end
+_ONE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+ALIGNMENT = 64  # bytes: of the widest vector
 
 
 class _Crew:
@@ -176,15 +172,20 @@ def share(
     operands: Sequence[int],
     steps: Sequence[int],
     scratch: int,
-    last: tuple[int, int],
+    one: int = 0,
     extra: tuple[int, int] = (0, 0),
 ) -> None:
     """A kernel of machine code over all states, on several threads if that is worth it.
 
-    ``operands`` are addresses, ``steps`` the bytes between states. ``scratch``: the bytes that the kernel needs; ``last``: the
-    caller's own scratch, and the address of ``kernel_one``. ``extra`` is passed behind everything else.
+    ``operands`` are addresses, ``steps`` the bytes between states. ``scratch``: the bytes that the kernel needs; ``one``: the
+    address of ``kernel_one``, which answers for a single state. ``extra`` is passed behind everything else.
     """
-    pointers = (ctypes.c_void_p * (len(operands) + 2))(*operands, *last)
+    area = ctypes.create_string_buffer(scratch + ALIGNMENT)
+    aligned = -(-ctypes.addressof(area) // ALIGNMENT) * ALIGNMENT
+    pointers = (ctypes.c_void_p * (len(operands) + 2))(*operands, aligned, one)
+    if states == 1 and one:
+        _ONE(one)(pointers)
+        return
     gaps = (ctypes.c_int64 * len(steps))(*steps)
     if states >= least_to_share(operations) and _CREW.start():
         crew, shared = _CREW.address, _SHARED(_generated()["shared"])
@@ -195,15 +196,13 @@ def share(
     _MANY(kernel)(states, pointers, gaps, *extra)
 
 
-def in_parts(states: int, operations: int, work: Work, numbers: int = 0) -> None:
-    """``work(start, length)`` over all states, in parts of `AT_ONCE`, between which Ctrl-C is heard; it shares them itself.
+def parts(states: int, operations: int, numbers: int = 0) -> Iterator[tuple[int, int]]:
+    """Start and length of parts of all states, each `AT_ONCE` for all threads, between which Ctrl-C is heard.
 
     A state takes this many operations, and this many numbers are read or written.
     """
     most = AT_ONCE * _CREW.count // max(1, operations, numbers)
-    parts = max(1, -(-states // max(LANES, most)))
-    length = -(-states // parts)
+    length = -(-states // max(1, -(-states // max(LANES, most))))
     length += -length % LANES
     for start in range(0, states, length):
-        for _ in work(start, min(length, states - start)) or ():
-            pass
+        yield start, min(length, states - start)
