@@ -8,9 +8,11 @@ calls add instructions, ``with f.when(test):`` and ``with f.loop(n) as k:`` encl
 
 from __future__ import annotations
 
+import ctypes
 import inspect
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from itertools import count
 from typing import Any, ClassVar, Self
 
@@ -54,6 +56,12 @@ class Fields(Word):
     """The address of a structure in memory. Its words have ``names``, by which they are read where they are needed."""
 
     names: ClassVar[tuple[str, ...]]
+
+    @classmethod
+    @cache
+    def structure(cls) -> Any:
+        """The same for ctypes: what Python makes, and reads and writes by name."""
+        return type(cls.__name__, (ctypes.Structure,), {"_fields_": [(name, ctypes.c_uint64) for name in cls.names]})
 
     @classmethod
     def at(cls, address: Word, place: Word | int = 0) -> Self:

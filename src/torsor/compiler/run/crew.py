@@ -24,15 +24,24 @@ _LINE = 64
 
 
 class Crew(Fields):
-    """Addresses of functions of C (locks as Python has them on every system, memory, giving the processor away); who is there,
-    and the job. The words of all helpers come behind.
+    """Addresses of functions of C (locks as Python has them on every system, memory, giving the processor away), and how far
+    the crew and its job are. The words of all helpers come behind.
     """
 
     names = (
         "shared", "acquire", "release", "allocate", "free", "give_way",
-        "wanted", "helpers", "busy", "open", "number", "inside", "next",
-        "states", "length", "kernel", "operands", "steps", "ports", "scratch", "first_extra", "second_extra",
+        "wanted", "helpers", "busy", "open", "number", "inside", "next", "job",
     )  # fmt: skip
+
+
+class Job(Fields):
+    """A kernel over all states, in memory of the caller's.
+
+    ``operands`` are those of the kernel, the caller's own scratch and the address of ``kernel_one`` behind its ``ports``;
+    ``scratch``: its bytes; ``length``: the states of a slice.
+    """
+
+    names = ("kernel", "states", "operands", "steps", "ports", "scratch", "first_extra", "second_extra", "length")
 
 
 class Helper(Fields):
@@ -41,56 +50,39 @@ class Helper(Fields):
     names = ("lock", "asleep", "area", "size")
 
 
-CREW_WORDS = len(Crew.names) + MOST_HELPERS * len(Helper.names)
-
-
 def _helper_at(crew: Crew, k: Word) -> Helper:
     return Helper.at(crew + 8 * len(Crew.names), k)
 
 
 def _slices(f: Function, crew: Crew, scratch: Word) -> None:
     """Take slices of the open job until there are no more, with a scratch area of one's own."""
-    ports, states, length = crew.ports, crew.states, crew.length
+    job = Job.at(crew.job)
+    ports, states, length = job.ports, job.states, job.length
     moved = f.block(MOST_PORTS + 2)
     f.store(moved, scratch, ports)
-    f.store(moved, f.load(crew.operands, ports + 1), ports + 1)
+    f.store(moved, f.load(job.operands, ports + 1), ports + 1)
     more = f.variable(1)
     with f.while_(more):
         start = f.atomic_add(crew.where("next"), length)
         f.refuse_if(start >= states)
         with f.loop(ports) as k:
-            f.store(moved, f.load(crew.operands, k) + start * f.load(crew.steps, k), k)
+            f.store(moved, f.load(job.operands, k) + start * f.load(job.steps, k), k)
         left = states - start
         count = f.choose(left < length, left, length)
-        f.call(crew.kernel, count, moved, crew.steps, crew.first_extra, crew.second_extra, gives="void")
+        f.call(job.kernel, count, moved, job.steps, job.first_extra, job.second_extra, gives="void")
     f.give(0)
 
 
-def shared(
-    f: Function,
-    crew: Crew,
-    kernel: Word,
-    states: Word,
-    operands: Word,
-    steps: Word,
-    ports: Word,
-    scratch: Word,
-    first_extra: Word,
-    second_extra: Word,
-) -> None:
-    """A kernel over all states, by whoever has time; 0 if somebody else is being helped, or nobody can help.
-
-    ``operands`` are those of the kernel, the caller's own scratch and the address of ``kernel_one`` behind its ``ports``;
-    ``scratch``: its bytes.
-    """
-    present, wanted = crew.helpers, crew.wanted
+def shared(f: Function, crew: Crew, job: Job) -> None:
+    """A job, done by whoever has time; 0 if somebody else is being helped, or nobody can help."""
+    present, wanted, states, ports = crew.helpers, crew.wanted, job.states, job.ports
     helpers = f.choose(present < wanted, present, wanted)
     each = (helpers + 1) * _SLICES
     length = ((states + each - 1) // each + (LANES - 1)) & -LANES
     f.refuse_if((helpers == 0) | (length >= states) | (ports > MOST_PORTS))
     f.refuse_if(f.exchanged(crew.where("busy"), 0, 1) == 0)
-    crew.set(kernel=kernel, states=states, length=length, operands=operands, steps=steps, ports=ports)
-    crew.set(scratch=scratch, first_extra=first_extra, second_extra=second_extra)
+    job.set(length=length)
+    crew.set(job=job)
     f.store_atom(crew.where("next"), 0)
     f.store_atom(crew.where("open"), 1)
     f.atomic_add(crew.where("number"), 1)
@@ -98,7 +90,7 @@ def shared(
         helper = _helper_at(crew, k)
         with f.when(f.exchanged(helper.where("asleep"), 1, 0) != 0):
             f.call(crew.release, helper.lock, gives="void")
-    f.call(_slices, crew, f.load(operands, ports))
+    f.call(_slices, crew, f.load(job.operands, ports))
     f.store_atom(crew.where("open"), 0)
     looks, inside = f.variable(0), f.variable(f.load_atom(crew.where("inside")))
     with f.while_(inside):
@@ -146,8 +138,9 @@ def helped(f: Function, crew: Crew, k: Word) -> None:
         seen.set(f.call(_waited, crew, helper, seen.get()))
         f.atomic_add(crew.where("inside"), 1)
         with f.when((f.load_atom(crew.where("open")) != 0) & (k < crew.wanted)):
-            area = f.call(_scratch_of, crew, helper, crew.scratch)
-            with f.when((area != 0) | (crew.scratch == 0)):
+            scratch = Job.at(crew.job).scratch
+            area = f.call(_scratch_of, crew, helper, scratch)
+            with f.when((area != 0) | (scratch == 0)):
                 f.call(_slices, crew, area)
         f.atomic_add(crew.where("inside"), -1)
     f.give(0)

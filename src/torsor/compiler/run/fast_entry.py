@@ -87,7 +87,7 @@ Pattern = Sequence[Any]
 class RememberedCall(ctypes.Structure):
     """One kind of call and the kernel for it, as machine words; never changed but for the link to the next one."""
 
-    _fields_ = [(name, ctypes.c_void_p) for name in Call.names]
+    _fields_ = Call.structure()._fields_
 
     def __init__(self, pattern: Pattern, target: Target, bucket: int) -> None:
         super().__init__()
@@ -202,14 +202,16 @@ class FastEntry(ctypes.Structure):
         self.remembered: OrderedDict[Any, RememberedCall] = OrderedDict()
         self.lock = new_lock()
         self._names = [sys.intern(x) for x in [*names, "out"]]
-        self._kept = [(ctypes.c_uint64 * len(self._names))(*map(id, self._names)), (ctypes.c_uint64 * layout.BUCKETS)()]
-        self._table, self._mixing, self._forwarded = self._kept[1], _MIXING * by_first, self.__call__
-        places = [ctypes.addressof(x) for x in self._kept]
-        self._kept.append(
-            (ctypes.c_uint64 * len(Entry.names))(0, places[1], self._mixing, len(names), positional, places[0])
+        self._keywords = (ctypes.c_uint64 * len(self._names))(*map(id, self._names))
+        self._table, self._mixing, self._forwarded = (
+            (ctypes.c_uint64 * layout.BUCKETS)(),
+            _MIXING * by_first,
+            self.__call__,
         )
-        self._kept[2][Entry.names.index("general")] = id(self._forwarded)
-        self.words = ctypes.addressof(self._kept[2])
+        table, keywords = ctypes.addressof(self._table), ctypes.addressof(self._keywords)
+        found = {"table": table, "multiplier": self._mixing, "keywords": keywords, "general": id(self._forwarded)}
+        self._entry = Entry.structure()(parameters=len(names), positional=positional, **found)
+        self.words = ctypes.addressof(self._entry)
 
     def describe(self, algorithm: Callable[..., Any], module: str, doc: str) -> None:
         """Let Python's tools see an algorithm where they look at this: its source, hints, signature with ``out``, and text."""
@@ -255,7 +257,7 @@ class FastEntry(ctypes.Structure):
             old = self.remembered.get(key)
             if old is not None and old.is_linked and old.is_alive and old.target[1:5] == target[1:5]:
                 return
-            self._kept[2][Entry.names.index("known")] = _python_words()
+            self._entry.known = _python_words()
             if old is not None:
                 self._forget(key)
             if len(self.remembered) >= _REMEMBERED:
@@ -282,7 +284,7 @@ class FastEntry(ctypes.Structure):
         gone = self.remembered[key]
         gone.is_linked, here = False, ctypes.addressof(gone)
         if self._table[gone.bucket] == here:
-            self._table[gone.bucket] = gone.next or 0
+            self._table[gone.bucket] = gone.next
         for call in self.remembered.values():
             if call.next == here:
                 call.next = gone.next
@@ -334,7 +336,8 @@ def _python_words() -> int:
     native = _generated_code()
     handler = result_memory.begin([native.address(function.__name__) for function in result_memory.HANDLER])
     known = {**addresses(), "suspended": ctypes.addressof(_SUSPENDED), "handler": handler, "crew": crew_address()}
-    words = (ctypes.c_uint64 * len(Python.names))(*[known[name] for name in Python.names])
+    assert known.keys() == set(Python.names)
+    words = Python.structure()(**known)
     _FOREVER.append(words)
     return ctypes.addressof(words)
 

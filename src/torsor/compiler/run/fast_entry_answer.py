@@ -18,7 +18,7 @@ import numpy as np
 
 from torsor.compiler.print.words import Function, Word
 from torsor.compiler.run import fast_entry_arguments as layout
-from torsor.compiler.run.crew import Crew
+from torsor.compiler.run.crew import Crew, Job
 from torsor.compiler.run.fast_entry_arguments import ArrayObject, Call, Entry, Frame, Leaf, Result, Thing
 from torsor.compiler.run.result_memory import array_of
 
@@ -155,8 +155,10 @@ def _run(f: Function, entry: Entry, call: Call, frame: Frame) -> None:
     sharing = (states > 1) & (states > call.sharing) & (crew.wanted != 0)
     is_ready = (crew.helpers != 0) & (crew.helpers >= crew.wanted)
     with f.when(sharing & is_ready & (states <= call.most)):
-        job = [crew, many, states, operands, steps, end, call.scratch_bytes, *extra]
-        with f.when(f.call(crew.shared, *job) != 0):
+        job = Job.at(f.block(len(Job.names)))
+        job.set(kernel=many, states=states, operands=operands, steps=steps, ports=end, scratch=call.scratch_bytes)
+        job.set(first_extra=extra[0], second_extra=extra[1])
+        with f.when(f.call(crew.shared, crew, job) != 0):
             f.give(1)
     in_python = (states > call.most) | (sharing & ~is_ready)
     with f.when((states < 2) | (call.threaded == 0) | ~in_python):

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from torsor.compiler.print.words import Fields, Function, Word
 from torsor.compiler.run.fast_entry_arguments import Python
@@ -34,7 +34,7 @@ class Pool(Fields):
     handler; then the blocks that wait, the oldest first.
     """
 
-    names = ("waiting", "bytes", "served", "taken", "context", "allocate", "release")
+    names = ("blocks", "bytes", "served", "taken", "context", "allocate", "release")
 
 
 class Block(Fields):
@@ -60,21 +60,16 @@ class _Handler(ctypes.Structure):
     )
 
 
-class Waiting(NamedTuple):
-    """The memory that waits for results: blocks and their bytes; how many results one of them served, and how many none."""
-
-    blocks: int
-    bytes: int
-    served: int
-    taken: int
+class _Words(ctypes.Structure):
+    _fields_ = (("pool", Pool.structure()), ("blocks", Block.structure() * MOST_BLOCKS))
 
 
-_words = (ctypes.c_uint64 * (len(Pool.names) + MOST_BLOCKS * len(Block.names)))()
+_words = _Words()
 
 
-def waiting() -> Waiting:
-    """What waits now."""
-    return Waiting(*_words[:4])
+def waiting() -> Any:
+    """What waits now: a copy of the words of `Pool`."""
+    return Pool.structure().from_buffer_copy(_words)
 
 
 def begin(addresses: Sequence[int]) -> int:
@@ -86,8 +81,8 @@ def begin(addresses: Sequence[int]) -> int:
     usual = _Handler.from_address(pointer_in(current(), _NAME))
     if usual.version != VERSION:
         return 0
-    for name, value in (("context", usual.context), ("allocate", usual.allocate), ("release", usual.release)):
-        _words[Pool.names.index(name)] = value or 0
+    pool = _words.pool
+    pool.context, pool.allocate, pool.release = usual.context or 0, usual.allocate, usual.release
     handler = _Handler(b"torsor results", VERSION, ctypes.addressof(_words), *addresses)
     capsule = capsule_of(ctypes.addressof(handler), _NAME)
     for thing in (_words, handler, _NAME, capsule):  # arrays may be collected when modules are gone
@@ -98,7 +93,7 @@ def begin(addresses: Sequence[int]) -> int:
 def pool_take(f: Function, pool: Pool, size: Word) -> None:
     """The youngest block that waits and fits, not an eighth larger, or a new one; 0 where there is no memory."""
     needed = (size + (_LINE - 1)) & -_LINE
-    k, most = f.variable(pool.waiting), needed + (needed >> 3) + _LINE
+    k, most = f.variable(pool.blocks), needed + (needed >> 3) + _LINE
     with f.while_(k):
         k.set(k.get() - 1)
         waiting = Block.at(pool + _BLOCKS, k.get())
@@ -118,13 +113,13 @@ def pool_take(f: Function, pool: Pool, size: Word) -> None:
 
 def _close_gap(f: Function, pool: Pool, place: Word) -> None:
     """A block waits no longer; those that came after it move up."""
-    last, k, blocks = pool.waiting - 1, f.variable(place), pool + _BLOCKS
+    last, k, blocks = pool.blocks - 1, f.variable(place), pool + _BLOCKS
     pool.set(bytes=pool.bytes - Block.at(blocks, place).bytes)
     with f.while_(k, last) as now:
         after = Block.at(blocks, now + 1)
         Block.at(blocks, now).set(address=after.address, bytes=after.bytes)
         k.set(now + 1)
-    pool.set(waiting=last)
+    pool.set(blocks=last)
     f.give(0)
 
 
@@ -143,14 +138,14 @@ def pool_return(f: Function, pool: Pool, block: Word, _size: Word) -> None:
         f.call(_give_back, pool, block)
         f.give(0)
     with f.while_(is_over):
-        too_many = (pool.waiting == MOST_BLOCKS) | (pool.bytes + size > MOST_BYTES)
+        too_many = (pool.blocks == MOST_BLOCKS) | (pool.bytes + size > MOST_BYTES)
         is_over.set(f.choose(too_many, 1, 0))
         with f.when(too_many):
             oldest = f.load(pool + _BLOCKS)
             f.call(_close_gap, pool, 0)
             f.call(_give_back, pool, oldest)
-    Block.at(pool + _BLOCKS, pool.waiting).set(address=block, bytes=size)
-    pool.set(bytes=pool.bytes + size, waiting=pool.waiting + 1)
+    Block.at(pool + _BLOCKS, pool.blocks).set(address=block, bytes=size)
+    pool.set(bytes=pool.bytes + size, blocks=pool.blocks + 1)
     f.give(0)
 
 

@@ -22,19 +22,20 @@ from typing import Any
 from torsor.compiler.run import crew
 from torsor.compiler.run.apart import apart, new_lock
 from torsor.compiler.run.cache import code_of_words
-from torsor.compiler.run.crew import CREW_WORDS, LANES, MOST_HELPERS, Crew, Helper
+from torsor.compiler.run.crew import LANES, MOST_HELPERS, Crew, Helper, Job
 from torsor.errors import ArgumentError
 
 WORTH_SHARING = 300_000  # operations, some ten microseconds: what waking another thread costs
 WORTH_A_THREAD = 6_000_000  # operations, some tenths of a millisecond: no look at Ctrl-C, and Python's lock is held
 AT_ONCE = 50_000_000  # operations of a thread without a look whether to go on, some hundredths of a second
-_SHARED = ctypes.CFUNCTYPE(
-    ctypes.c_int64, *[ctypes.c_void_p] * 2, ctypes.c_int64, *[ctypes.c_void_p] * 2, *[ctypes.c_int64] * 4
-)
-_HELPED = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64)
+_OF_CREW = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64)
 _MANY = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
 _ONE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 ALIGNMENT = 64  # bytes: of the widest vector
+
+
+class _Words(ctypes.Structure):
+    _fields_ = (("crew", Crew.structure()), ("helpers", Helper.structure() * MOST_HELPERS))
 
 
 class _Crew:
@@ -42,7 +43,7 @@ class _Crew:
 
     def __init__(self) -> None:
         self.count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        self.words = (ctypes.c_uint64 * CREW_WORDS)()
+        self.words = _Words()
         self.address = ctypes.addressof(self.words)
         self._lock = new_lock()
         self.forget()
@@ -51,12 +52,12 @@ class _Crew:
         """In a forked child there are no helpers, and nobody is helped."""
         self._locks: list[int] = []
         ctypes.memset(self.address, 0, ctypes.sizeof(self.words))
-        self._put("wanted", self.count - 1)
+        self.words.crew.wanted = self.count - 1
 
     def want(self, count: int) -> None:
         """Let so many threads take part, callers included."""
         self.count = count
-        self._put("wanted", min(count - 1, MOST_HELPERS))
+        self.words.crew.wanted = min(count - 1, MOST_HELPERS)
 
     def start(self) -> bool:
         """Whether there are as many helpers as are wanted, or could be started, and at least one."""
@@ -71,21 +72,18 @@ class _Crew:
         """Where Ctrl-C cannot come in between, which would leave two threads with the place of one."""
         with self._lock, contextlib.suppress(RuntimeError):  # Python is about to end, or there are too many threads
             for name, address in _functions().items():
-                self._put(name, address)
+                setattr(self.words.crew, name, address)
             while len(self._locks) < wanted:
                 self._add()
 
     def _add(self) -> None:
         k = len(self._locks)
         lock = _new_lock()
-        self.words[len(Crew.names) + k * len(Helper.names) + Helper.names.index("lock")] = lock
-        work = _HELPED(_generated()["helped"])
+        self.words.helpers[k].lock = lock
+        work = _OF_CREW(_generated()["helped"])
         threading.Thread(target=work, args=(self.address, k), name="torsor", daemon=True).start()
         self._locks.append(lock)
-        self._put("helpers", k + 1)
-
-    def _put(self, name: str, value: int) -> None:
-        self.words[Crew.names.index(name)] = value
+        self.words.crew.helpers = k + 1
 
 
 def _new_lock() -> int:
@@ -188,10 +186,9 @@ def share(
         return
     gaps = (ctypes.c_int64 * len(steps))(*steps)
     if states >= least_to_share(operations) and _CREW.start():
-        crew, shared = _CREW.address, _SHARED(_generated()["shared"])
-        if shared(
-            crew, kernel, states, ctypes.addressof(pointers), ctypes.addressof(gaps), len(operands), scratch, *extra
-        ):
+        places = ctypes.addressof(pointers), ctypes.addressof(gaps)
+        job = Job.structure()(kernel, states, *places, len(operands), scratch, *extra)
+        if _OF_CREW(_generated()["shared"])(_CREW.address, ctypes.addressof(job)):
             return
     _MANY(kernel)(states, pointers, gaps, *extra)
 
