@@ -13,7 +13,7 @@ from torsor.arrays import as_numbers
 from torsor.arrays.primitives import namespace
 from torsor.border.arrays import MOST_BATCH_AXES
 from torsor.bridges import Crossing, across, alone, by_name, evaluated_by, in_a_tuple, taken_apart, values_of
-from torsor.compiler.graph import Port, Program, count
+from torsor.compiler.graph import Port, Program, Shape, count
 from torsor.compiler.print import numpy as emit_numpy
 from torsor.compiler.run.fast_entry import FastEntry
 from torsor.compiler.run.native import ELEMENTS, refuse_overlap
@@ -32,6 +32,7 @@ class Compiled(ABC):
     # What is called is the entry itself, which lies here, without a method of Python's in between
     __slots__ = ("__call__", "__dict__", "__weakref__")
     listed = "its inputs"  # where people find the names of inputs
+    _single = False  # whether the one output is given as it is
     needs_numbers = ""  # what to do within functions that JAX transforms
 
     def __init__(self, kind: str, name: str, program: Program, arguments: Sequence[str], positional: int) -> None:
@@ -44,18 +45,13 @@ class Compiled(ABC):
         setattr(self, "__call__", self._entry)  # noqa: B010 for type checkers, it stays a method
 
     @property
-    def outputs(self) -> dict[str, tuple[int, ...]]:
+    def outputs(self) -> dict[str, Shape]:
         """Shape of each output, by name, in order."""
         return {port.name: port.shape for port in self.program.outputs}
 
     def count(self) -> dict[str, int]:
         """How many operations of each kind one evaluation, or one step, takes."""
         return count(self.program)
-
-    @property
-    def _single(self) -> bool:
-        """Whether the one output is given as it is."""
-        return False
 
     def _general(self, /, *args: Any, **kwargs: Any) -> Any:
         """Any call; the next one like it goes straight to the machine code."""

@@ -191,11 +191,10 @@ class _Copy:
         if name not in self._wanted.along:
             return [{place: self.work.one} for place in places]
         numbers = np.reshape(_nodes(self._program, self._wanted.along[name]), (len(places), -1))
-        changes = [[self._new[node] for node in column] for column in numbers.T]
-        return [
-            {place: change for place, change in zip(places, column, strict=True) if change != self.work.zero}
-            for column in changes
+        changes = [
+            [(place, self._new[node]) for place, node in zip(places, column, strict=True)] for column in numbers.T
         ]
+        return [{place: change for place, change in column if change != self.work.zero} for column in changes]
 
 
 def _directions_shape(program: Program, wanted: Wanted, name: str) -> tuple[int, ...]:

@@ -20,45 +20,12 @@ from typing import Any, NamedTuple
 class Op(IntEnum):
     """The operations. Comparisons give a truth value, which only SELECT (and NOT, AND, OR) take."""
 
-    CONSTANT = 0
-    INPUT = 1
-    ADD = 2
-    SUB = 3
-    MUL = 4
-    DIV = 5
-    NEG = 6
-    SQRT = 7
-    SIN = 8
-    COS = 9
-    ATAN2 = 10
-    ABS = 11
-    MIN = 12
-    MAX = 13
-    SIGN = 14
-    TANH = 15
-    GREATER = 16
-    GREATER_EQUAL = 17
-    EQUAL = 18
-    NOT = 19
-    AND = 20
-    OR = 21
+    CONSTANT, INPUT = range(2)
+    ADD, SUB, MUL, DIV, NEG, SQRT, SIN, COS, ATAN2, ABS, MIN, MAX, SIGN, TANH = range(2, 16)
+    GREATER, GREATER_EQUAL, EQUAL, NOT, AND, OR = range(16, 22)
     SELECT = 22  # SELECT(condition, yes, no)
-    FLOOR = 23
-    FMOD = 24
-    EXP = 25
-    EXPM1 = 26
-    LOG = 27
-    LOG1P = 28
-    POW = 29
-    CBRT = 30
-    HYPOT = 31
-    SINH = 32
-    COSH = 33
-    ASINH = 34
-    ACOSH = 35
-    ATANH = 36
-    BLOCK = 37  # many numbers made of many, as its value says (a `Product` or `Calls`); ENTRY k is one of them
-    ENTRY = 38
+    FLOOR, FMOD, EXP, EXPM1, LOG, LOG1P, POW, CBRT, HYPOT, SINH, COSH, ASINH, ACOSH, ATANH = range(23, 37)
+    BLOCK, ENTRY = 37, 38  # many numbers made of many, as a `Product` or `Calls` says; ENTRY k is one of them
 
 
 TRUTH_VALUED = frozenset({Op.GREATER, Op.GREATER_EQUAL, Op.EQUAL, Op.NOT, Op.AND, Op.OR})
@@ -105,11 +72,14 @@ def single(value: float) -> float:
     return float(struct.unpack("<f", struct.pack("<f", min(max(value, -largest), largest)))[0])
 
 
+Shape = tuple[int, ...]
+
+
 class Port(NamedTuple):
     """A named array that goes into or comes out of a graph."""
 
     name: str
-    shape: tuple[int, ...]
+    shape: Shape
 
     @property
     def size(self) -> int:

@@ -21,7 +21,7 @@ from torsor.bridges import foreign_among
 from torsor.compiler import differentiate
 from torsor.compiler.backend import compiles
 from torsor.compiler.compiled import Compiled, is_jax, of_shape
-from torsor.compiler.graph import Program
+from torsor.compiler.graph import Program, Shape
 from torsor.compiler.print import c as emit_c, casadi as emit_casadi, numpy as emit_numpy, sympy as emit_sympy
 from torsor.compiler.print.llvm import emit
 from torsor.compiler.print.names import c_function_of
@@ -30,15 +30,6 @@ from torsor.compiler.run.fast_entry import Numbers
 from torsor.errors import ArgumentError, MissingDependency, ShapeError, unknown_name
 
 Array = Any
-
-
-class _OfKernels(property):
-    """A property that the class itself does not have: to `inspect`, it is called as its ``__init__`` says."""
-
-    def __get__(self, instance: Any, owner: type | None = None) -> Any:
-        if instance is None:
-            raise AttributeError("__signature__")
-        return super().__get__(instance, owner)
 
 
 class Kernel(Compiled):
@@ -61,29 +52,21 @@ class Kernel(Compiled):
         super().__init__("kernel", name, program, order, len(order))
         self._called_by_jax: Callable[..., tuple[Any, ...]] | None = None
         self._pullbacks: dict[tuple[str, ...], Kernel] = {}
-        if len(set(self._names)) < len(self._names):
-            raise ArgumentError(
-                f"kernel {name!r}: two outputs have one name, among {', '.join(self._names)}; rename one."
-            )
-
-    @_OfKernels
-    def __signature__(self) -> inspect.Signature:
-        """The inputs, and ``out``, for `inspect.signature`."""
+        self._single = len(self._names) == 1
         kind = inspect.Parameter
-        inputs = [kind(name, kind.POSITIONAL_OR_KEYWORD) for name in self._order if name.isidentifier()]
-        return inspect.Signature([*inputs, kind("out", kind.KEYWORD_ONLY, default=None)])
+        inputs = [kind(word, kind.POSITIONAL_OR_KEYWORD) for word in order if word.isidentifier()]
+        self.__signature__ = inspect.Signature([*inputs, kind("out", kind.KEYWORD_ONLY, default=None)])
+        if len(set(self._names)) < len(self._names):
+            among = ", ".join(self._names)
+            raise ArgumentError(f"kernel {name!r}: two outputs have one name, among {among}; rename one.")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Kernel, (self.name, self.program)
 
     @property
-    def inputs(self) -> dict[str, tuple[int, ...]]:
+    def inputs(self) -> dict[str, Shape]:
         """Shape of each input, by name, in order."""
         return {port.name: port.shape for port in self.program.graph.inputs}
-
-    @property
-    def _single(self) -> bool:
-        return len(self._names) == 1
 
     def _answer(self, /, *args: Array, out: Any = None, **named: Array) -> Any:
         ports, given, parts = self.program.graph.inputs, self._given(args, named), self._parts(out)
@@ -232,10 +215,9 @@ class Kernel(Compiled):
 
     @once
     def _digest(self) -> str:
-        text = "".join(emit(self.program, "one", "double", engine.host_target()).texts) + repr(
-            (self.program.graph.inputs, self.program.outputs)
-        )
-        return hashlib.sha256(text.encode()).hexdigest()
+        texts = emit(self.program, "one", "double", engine.host_target()).texts
+        ports = repr((self.program.graph.inputs, self.program.outputs))
+        return hashlib.sha256("".join([*texts, ports]).encode()).hexdigest()
 
     def _given(self, args: tuple[Array, ...], named: dict[str, Array]) -> list[Any]:
         """The inputs in order."""
@@ -247,30 +229,24 @@ class Kernel(Compiled):
         return self._in_order(by_position | named)
 
     def __repr__(self) -> str:
-        def ports(shapes: dict[str, tuple[int, ...]]) -> str:
+        def ports(shapes: dict[str, Shape]) -> str:
             return ", ".join(f"{name} {shape}" for name, shape in shapes.items())
 
         return f"<Kernel {self.name!r}: {ports(self.inputs)} → {ports(self.outputs)}; {sum(self.count().values())} operations>"
 
     def _repr_html_(self) -> str:
         """Inputs, outputs and operations, for notebooks."""
-
-        def ports(title: str, shapes: dict[str, tuple[int, ...]]) -> list[list[str]]:
-            return [
-                [title if k == 0 else "", plain(name), plain(shape or "()")]
-                for k, (name, shape) in enumerate(shapes.items())
-            ]
-
+        both = (("inputs", self.inputs), ("outputs", self.outputs))
+        ports = [
+            [title if k == 0 else "", plain(name), plain(shape or "()")]
+            for title, shapes in both
+            for k, (name, shape) in enumerate(shapes.items())
+        ]
         counted = self.count()
         costs = ", ".join(f"{number} {kind}" for kind, number in counted.items()) or "none"
         return block(
             heading(f"Kernel {self.name}", [f"{sum(counted.values())} operations"]),
-            table(
-                ["", "name", "shape"],
-                [*ports("inputs", self.inputs), *ports("outputs", self.outputs)],
-                left=3,
-                fold="ports",
-            ),
+            table(["", "name", "shape"], ports, left=3, fold="ports"),
             f"<div>operations: {plain(costs, 400)}</div>",
         )
 

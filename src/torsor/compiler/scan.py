@@ -16,7 +16,7 @@ from torsor.arrays.typing import Numbers as Given, Out
 from torsor.bridges import foreign_among
 from torsor.compiler.backend import compiles
 from torsor.compiler.compiled import Compiled
-from torsor.compiler.graph import Port, Program
+from torsor.compiler.graph import Port, Program, Shape
 from torsor.compiler.print import scan as emit_scan
 from torsor.compiler.print.scan import Roles
 from torsor.compiler.run import engine
@@ -65,7 +65,7 @@ class Scan(Compiled):
         return Scan, (self.name, self.program, self.roles)
 
     @property
-    def state(self) -> dict[str, tuple[int, ...]]:
+    def state(self) -> dict[str, Shape]:
         """Shapes of the state, by name."""
         return {port.name: port.shape for port in self.program.graph.inputs[: self.roles.state]}
 
@@ -101,7 +101,7 @@ class Scan(Compiled):
         return self._gathered(results, out)
 
     def _results(
-        self, lead: tuple[int, ...], dtype: np.dtype[Any], out: list[Array] | None, arrays: Sequence[Array]
+        self, lead: Shape, dtype: np.dtype[Any], out: list[Array] | None, arrays: Sequence[Array]
     ) -> list[Array]:
         """New arrays for what is saved, or those given."""
         if out is None and not compiles():
@@ -142,18 +142,14 @@ class Scan(Compiled):
         if every == 1:
             self._entry.remember({**pattern, "steps": int(steps)}, target)
 
-    def _uncompiled(
-        self, arrays: list[Array], batch: tuple[int, ...], steps: int, every: int, results: list[Array]
-    ) -> None:
+    def _uncompiled(self, arrays: list[Array], batch: Shape, steps: int, every: int, results: list[Array]) -> None:
         """The same loop as Python over the step's NumPy source."""
         step, ports = self._source(), self.program.graph.inputs
         first, last = self.roles.state, self.roles.state + self.roles.inputs
         state = list(arrays[:first])
         for t in reversed(range(steps)) if self.roles.backward else range(steps):
-            now = [
-                np.take(a, t, axis=a.ndim - len(p.shape) - 1)
-                for a, p in zip(arrays[first:last], ports[first:last], strict=True)
-            ]
+            moving = zip(arrays[first:last], ports[first:last], strict=True)
+            now = [np.take(a, t, axis=a.ndim - len(port.shape) - 1) for a, port in moving]
             with np.errstate(all="ignore"):
                 values = list(step(*state, *now, *arrays[last:]).values())
             state = values[:first]
@@ -163,13 +159,9 @@ class Scan(Compiled):
                     saved[(t + 1) // every - 1] = np.broadcast_to(value, (*batch, *port.shape))
 
     def _ports(self, steps: int) -> Sequence[Port]:
-        if not self.roles.inputs:
-            return self.program.graph.inputs
-        first, last = self.roles.state, self.roles.state + self.roles.inputs
-        return [
-            Port(port.name, (steps, *port.shape)) if first <= k < last else port
-            for k, port in enumerate(self.program.graph.inputs)
-        ]
+        ports, first, last = self.program.graph.inputs, self.roles.state, self.roles.state + self.roles.inputs
+        along = [Port(port.name, (steps, *port.shape)) for port in ports[first:last]]
+        return [*ports[:first], *along, *ports[last:]]
 
     def _run(
         self, dtype: np.dtype[Any], states: int, steps: int, every: int, operands: list[Array], strides: list[int]
@@ -191,7 +183,7 @@ class Scan(Compiled):
                 module = emit_scan.emit(self.program, self.roles, ELEMENTS[dtype], engine.host_target())
                 key = hashlib.sha256("".join(module.texts).encode()).hexdigest()
                 source = Source(module, {}, self._operations)
-                native = machine_code(f"scan|{key}", ["scan_many"], lambda: source).native
+                native = machine_code(f"scan|{key}", ["scan_many"], lambda: source)
                 self._natives[dtype] = Code(native.address("scan_many"), module.scratch, native)
             return self._natives[dtype]  # type: ignore[no-any-return]
 

@@ -74,16 +74,13 @@ class _Named:
     @property
     def signature(self) -> str:
         """The function's declaration."""
-        real = self.real
-        inputs = [
-            f"const {real} {x}[{max(1, p.size)}]" if p.shape else f"{real} {x}"
-            for x, p in zip(self.inputs, self.given, strict=True)
-        ]
-        outputs = [
-            f"{real} {x}[{max(1, p.size)}]" if p.shape else f"{real} *{x}"
-            for x, p in zip(self.outputs, self.made, strict=True)
-        ]
-        return f"void {self.name}({', '.join([*inputs, *outputs]) or 'void'})"
+        inputs, outputs = zip(self.inputs, self.given, strict=True), zip(self.outputs, self.made, strict=True)
+        arguments = [f"const {self._array(x, p)}" if p.shape else f"{self.real} {x}" for x, p in inputs]
+        arguments += [self._array(x, p) if p.shape else f"{self.real} *{x}" for x, p in outputs]
+        return f"void {self.name}({', '.join(arguments) or 'void'})"
+
+    def _array(self, name: str, port: Port) -> str:
+        return f"{self.real} {name}[{max(1, port.size)}]"
 
     def header(self) -> str:
         """The file by which other C, or C++, knows the function."""

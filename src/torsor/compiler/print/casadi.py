@@ -46,21 +46,15 @@ def _meaning(casadi: Any) -> dict[Op, Callable[..., Any]]:
     choose = casadi.if_else
     return {
         **OPERATORS,
-        Op.SQRT: casadi.sqrt,
-        Op.SIN: casadi.sin,
-        Op.COS: casadi.cos,
+        **{op: getattr(casadi, op.name.lower()) for op in (Op.SQRT, Op.SIN, Op.COS, Op.SIGN, Op.FLOOR)},
+        **{op: getattr(casadi, f"logic_{op.name.lower()}") for op in (Op.NOT, Op.AND, Op.OR)},
         Op.ABS: casadi.fabs,
         # CasADi's own fmin and fmax pass NaN over
         Op.MIN: lambda x, y: choose(x <= y, x, choose(y < x, y, x + y)),
         Op.MAX: lambda x, y: choose(x >= y, x, choose(y > x, y, x + y)),
-        Op.SIGN: casadi.sign,
         **{op: getattr(casadi, name) for op, (name, _) in LIBRARY.items() if op not in (Op.POW, Op.CBRT)},
         Op.POW: operator.pow,
         Op.CBRT: lambda x: casadi.sign(x) * casadi.fabs(x) ** (1.0 / 3.0),
-        Op.FLOOR: casadi.floor,
-        Op.NOT: casadi.logic_not,
-        Op.AND: casadi.logic_and,
-        Op.OR: casadi.logic_or,
         Op.SELECT: choose,
     }
 

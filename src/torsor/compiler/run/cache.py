@@ -166,14 +166,7 @@ class Source(NamedTuple):
     operations: int = 0
 
 
-class Found(NamedTuple):
-    """Machine code in memory, and what is known about it."""
-
-    native: engine.Native
-    about: dict[str, Any]
-
-
-def machine_code(key: str, names: Sequence[str], make: Callable[[], Source]) -> Found:
+def machine_code(key: str, names: Sequence[str], make: Callable[[], Source]) -> engine.Native:
     """The functions ``names`` of what is kept under a key for this kind of machine, or of what ``make`` gives."""
     full_key, setting = "|".join([key, *engine.host(), engine.version()]), tiers.setting()
     entry = load(full_key)
@@ -186,7 +179,7 @@ def machine_code(key: str, names: Sequence[str], make: Callable[[], Source]) -> 
     module, about, operations = make()
     about = {**about, "scratch": module.scratch, "functions": module.functions, "optimised": module.optimised}
 
-    def work(wanted: Wanted) -> Found:
+    def work(wanted: Wanted) -> engine.Native:
         if setting == "final":
             entry = Entry(about, tuple(engine.objects_of(module.texts, wanted, optimised=module.optimised)))
         else:
@@ -203,15 +196,16 @@ def machine_code(key: str, names: Sequence[str], make: Callable[[], Source]) -> 
 def code_of_words(name: str, text: str, functions: Sequence[str]) -> engine.Native:
     """The machine code of a module of `words`, whose variables LLVM's passes turn into registers."""
     source = Source(Module((text,), 0, optimised=True), {})
-    return machine_code(f"{name}|{text}", functions, lambda: source).native
+    return machine_code(f"{name}|{text}", functions, lambda: source)
 
 
-def _in_memory(key: str, names: Sequence[str], entry: Entry) -> Found:
+def _in_memory(key: str, names: Sequence[str], entry: Entry) -> engine.Native:
     """An entry in memory; if it is a first tier, the final code will be made behind it. To be called apart."""
     native = engine.loaded(entry.objects, names, entry.about["functions"], is_first_tier=bool(entry.texts))
+    native.about = entry.about
     if entry.texts and tiers.setting() == "soon":
         behind(functools.partial(_finished, key, names, entry.about, entry.texts, weakref.ref(native)))
-    return Found(native, entry.about)
+    return native
 
 
 def _finished(

@@ -30,6 +30,7 @@ class Native:
     def __init__(self, addresses: dict[str, int], cells: dict[str, int], size: int) -> None:
         self._addresses, self._cells, self.size = addresses, cells, size
         self._final: Native | None = None
+        self.about: dict[str, Any] = {}  # what is known of it
 
     def address(self, name: str) -> int:
         """Address of a function by name; never 0."""

@@ -13,7 +13,7 @@ from weakref import ref
 import numpy as np
 from numpy.exceptions import TooHardError
 
-from torsor.compiler.graph import Port, Program, count
+from torsor.compiler.graph import Port, Program, Shape, count
 from torsor.compiler.print.llvm import PARTS, emit
 from torsor.compiler.run import engine
 from torsor.compiler.run.apart import is_apart, new_lock
@@ -175,11 +175,11 @@ def _kept_part(key: str, make: Make, part: str, dtype: np.dtype[Any]) -> Code:
         about = describe(program, dtype)
         return Source(module, about, about["operations"])
 
-    found = machine_code(f"{key}|{dtype.name}|{part}", [f"kernel_{part}"], source)
-    return Code(found.native.address(f"kernel_{part}"), int(found.about["scratch"]), found.native)
+    native = machine_code(f"{key}|{dtype.name}|{part}", [f"kernel_{part}"], source)
+    return Code(native.address(f"kernel_{part}"), int(native.about["scratch"]), native)
 
 
-def batch_of(ports: Sequence[Port], arrays: Sequence[Array]) -> tuple[list[tuple[int, ...]], tuple[int, ...]]:
+def batch_of(ports: Sequence[Port], arrays: Sequence[Array]) -> tuple[list[Shape], Shape]:
     """The axes of states of each array, and those of all together."""
     leads = [array.shape[: array.ndim - len(port.shape)] for array, port in zip(arrays, ports, strict=True)]
     if len(set(leads)) == 1:
@@ -191,9 +191,7 @@ def batch_of(ports: Sequence[Port], arrays: Sequence[Array]) -> tuple[list[tuple
         raise ShapeError(f"the batch axes do not broadcast: {found}.") from None
 
 
-def results_of(
-    ports: Sequence[Port], lead: tuple[int, ...], dtype: np.dtype[Any], out: Sequence[Array] | None
-) -> list[Array]:
+def results_of(ports: Sequence[Port], lead: Shape, dtype: np.dtype[Any], out: Sequence[Array] | None) -> list[Array]:
     """New arrays for results, or those given."""
     shapes = [(*lead, *port.shape) for port in ports]
     if out is None:
@@ -220,9 +218,7 @@ def refuse_overlap(names: Sequence[str], out: Sequence[Array]) -> None:
             raise ShapeError(f"out: `{one}` and `{other}` share memory; each result needs an array of its own.")
 
 
-def regular(
-    array: Array, port: Port, lead: tuple[int, ...], batch: tuple[int, ...], dtype: np.dtype[Any]
-) -> tuple[Array, int]:
+def regular(array: Array, port: Port, lead: Shape, batch: Shape, dtype: np.dtype[Any]) -> tuple[Array, int]:
     """The array and the bytes from one state to the next; copied only if its strides are not regular."""
     if math.prod(lead) == 1:
         return np.ascontiguousarray(array), 0
