@@ -41,7 +41,7 @@ class Compiled(ABC):
         self._names = [port.name for port in program.outputs]
         self._natives: dict[np.dtype[Any], Any] = {}
         self._sources: dict[str, Callable[..., dict[str, Any]]] = {}
-        self._entry = FastEntry(self._general, kind, arguments, positional, by_first=False)
+        self._entry = FastEntry(self._general, kind, arguments, positional)
         setattr(self, "__call__", self._entry)  # noqa: B010 for type checkers, it stays a method
 
     @property
@@ -86,9 +86,8 @@ class Compiled(ABC):
             raise ShapeError(f"`{port.name}`: {error}") from None
         except (TypeError, ValueError) as error:
             if is_jax(value):
-                raise ArgumentError(
-                    f"`{port.name}` has no numbers yet, within a function that JAX transforms. {self.needs_numbers}"
-                ) from error
+                transformed = f"`{port.name}` has no numbers yet, within a function that JAX transforms."
+                raise ArgumentError(f"{transformed} {self.needs_numbers}") from error
             raise ShapeError(f"`{port.name}` must be an array of numbers, got {value!r:.60}.") from error
         return of_shape(port, array)  # type: ignore[no-any-return]
 

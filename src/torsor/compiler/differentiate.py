@@ -66,9 +66,8 @@ def derivatives(program: Program, wanted: Wanted) -> Program:
     is made first, and the other given up when it is far longer: of one number by sixty, sixty sweeps forward are no rival.
     """
     program = program.written_out()
-    is_wide = sum(math.prod(_directions_shape(program, wanted, name)) for name in wanted.inputs) > sum(
-        len(_nodes(program, output)) for output in wanted.outputs
-    )
+    columns = sum(math.prod(_directions_shape(program, wanted, name)) for name in wanted.inputs)
+    is_wide = columns > sum(len(_nodes(program, output)) for output in wanted.outputs)
     first, second = (reverse, forward) if is_wide else (forward, reverse)
     found = first(program, wanted)
     assert found is not None  # nothing limits it
@@ -191,10 +190,8 @@ class _Copy:
         if name not in self._wanted.along:
             return [{place: self.work.one} for place in places]
         numbers = np.reshape(_nodes(self._program, self._wanted.along[name]), (len(places), -1))
-        changes = [
-            [(place, self._new[node]) for place, node in zip(places, column, strict=True)] for column in numbers.T
-        ]
-        return [{place: change for place, change in column if change != self.work.zero} for column in changes]
+        moved = (zip(places, map(self._new.__getitem__, column), strict=True) for column in numbers.T)
+        return [{place: change for place, change in column if change != self.work.zero} for column in moved]
 
 
 def _directions_shape(program: Program, wanted: Wanted, name: str) -> tuple[int, ...]:

@@ -92,10 +92,8 @@ class Scan(Compiled):
         elif states and steps:
             pairs = [regular(a, port, lead, batch, dtype) for a, port, lead in zip(arrays, ports, leads, strict=True)]
             strides = [stride for _, stride in pairs]
-            strides += [
-                array.strides[0] if len(batch) == 1 else saved * port.size * dtype.itemsize
-                for array, port in zip(results, self.program.outputs, strict=True)
-            ]
+            for array, port in zip(results, self.program.outputs, strict=True):
+                strides.append(array.strides[0] if len(batch) == 1 else saved * port.size * dtype.itemsize)
             self._run(dtype, states, steps, every, [*(array for array, _ in pairs), *results], strides)
             self._remember(dtype, ports, steps, every)
         return self._gathered(results, out)
@@ -119,24 +117,11 @@ class Scan(Compiled):
         one = steps * self._operations
         if one > AT_ONCE:
             return
-        code = self._native(dtype)
+        address, scratch, native = self._native(dtype)
         shapes = [(steps // every, *port.shape) for port in self.program.outputs]
-        most = max(1, WORTH_A_THREAD // one)
-        names, extra = list(self.outputs), (steps // every * every, every)
-        sharing = least_to_share(one)
-        target = Target(
-            shapes,
-            dtype,
-            0,
-            code.address,
-            most,
-            code.scratch,
-            ref(code.native),
-            dict,
-            names,
-            extra=extra,
-            sharing=sharing,
-        )
+        most, sharing, extra = max(1, WORTH_A_THREAD // one), least_to_share(one), (steps // every * every, every)
+        found = shapes, dtype, 0, address, most, scratch, ref(native), dict, self._names
+        target = Target(*found, extra=extra, sharing=sharing)
         pattern = {port.name: Numbers(port.shape) for port in ports}
         self._entry.remember({**pattern, "steps": int(steps), "every": int(every)}, target)
         if every == 1:
@@ -235,9 +220,8 @@ class _Between:
             if roles.backward:
                 yield self._result(k, first)
                 continue
-            yield (
-                self._result(k, saved) if (done + count) % every == 0 or count >= every else self._kept(k, self._parity)
-            )
+            is_saved = (done + count) % every == 0 or count >= every
+            yield self._result(k, saved) if is_saved else self._kept(k, self._parity)
 
     def _result(self, k: int, index: int) -> tuple[int, int]:
         at, stride = self._given[self._inputs + k]

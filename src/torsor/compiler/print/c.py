@@ -118,11 +118,9 @@ def _text(line: str) -> str:
 
 def _functions(program: Program, names: _Named) -> str:
     """The functions that the program calls, then the one that it is."""
-    places: list[Place | str] = [
-        Place(x, k) if port.shape else x
-        for x, port in zip(names.inputs, program.graph.inputs, strict=True)
-        for k in range(port.size)
-    ]
+    places: list[Place | str] = []
+    for x, port in zip(names.inputs, program.graph.inputs, strict=True):
+        places += [Place(x, k) for k in range(port.size)] if port.shape else [x]
     others = Functions(names.real, names.names, names.name)
     body = Body(others, program, places, list(zip(names.outputs, program.results, strict=True)))
     lines = [f"    (void){x};" for x in _unused(program, program.live(), names)] + body.lines

@@ -88,11 +88,8 @@ class Body:
     def lines(self) -> list[str]:
         """All lines, tables of constants first."""
         real, number = self._functions.real, self._number
-        tables = [
-            f"    static const {real} {name}[] = {{{', '.join(map(number, values))}}};"
-            for values, name in self._tables.items()
-        ]
-        return [*tables, *self._lines]
+        tables = [(name, ", ".join(map(number, values))) for values, name in self._tables.items()]
+        return [*(f"    static const {real} {name}[] = {{{values}}};" for name, values in tables), *self._lines]
 
     def _add(self, node: int, is_root: bool) -> None:
         graph, real = self._graph, self._functions.real

@@ -81,10 +81,8 @@ class Names:
     def of_ports(self, inputs: Sequence[str], outputs: Sequence[str] = ()) -> tuple[list[str], list[str]]:
         """A name for each input and output: its own if it is free, else one with "_in" or "_out" behind."""
         wanted = [*((name, "in") for name in inputs), *((name, "out") for name in outputs)]
-        own = [name if self._take(name) else None for name, _ in wanted]
-        found = [
-            name or self.fresh(f"{identifier(wish)}_{role}") for name, (wish, role) in zip(own, wanted, strict=True)
-        ]
+        own = [(name if self._take(name) else None, name, role) for name, role in wanted]
+        found = [name or self.fresh(f"{identifier(wish)}_{role}") for name, wish, role in own]
         return found[: len(inputs)], found[len(inputs) :]
 
     def fresh(self, wish: str) -> str:

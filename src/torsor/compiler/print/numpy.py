@@ -38,9 +38,8 @@ def emit(program: Program, name: str = "kernel", library: str = "numpy") -> str:
     lines += [*ROWS.format(rows=rows).splitlines(), ""] if body.functions else []
     lines += [line for function in body.functions.values() for line in (*function, "")]
     lines += ["", f"def {name}({', '.join(inputs)}):", *(f"    {x} = {np}.asarray({x})" for x in inputs), *body.lines]
-    shapes = ", ".join(
-        f"{np}.shape({x})[: {np}.ndim({x}) - {len(port.shape)}]" for x, port in zip(inputs, ports, strict=True)
-    )
+    ranks = [(x, len(port.shape)) for x, port in zip(inputs, ports, strict=True)]
+    shapes = ", ".join(f"{np}.shape({x})[: {np}.ndim({x}) - {rank}]" for x, rank in ranks)
     lines.append(f"    {batch} = {np}.broadcast_shapes({shapes})")
     lines.append(f"    {results} = {{}}")
     for port, nodes in zip(program.outputs, program.results, strict=True):

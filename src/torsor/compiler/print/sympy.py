@@ -20,9 +20,8 @@ def emit(program: Program) -> dict[str, Any]:
 
     program = program.written_out()
     graph = program.graph
-    values = {
-        node: sympy.Symbol(name, real=True) for node, name in zip(graph.input_nodes, _symbols(program), strict=True)
-    }
+    symbols = [sympy.Symbol(name, real=True) for name in _symbols(program)]
+    values = dict(zip(graph.input_nodes, symbols, strict=True))
     meaning = _meaning(sympy)
     for node, args in _where_defined(program).items():
         op = graph.ops[node]

@@ -52,10 +52,8 @@ class Entry(NamedTuple):
 
 def directory() -> Path | None:
     """The private cache directory, made if needed; None if there is no place that only this user can write."""
-    root = os.environ.get("TORSOR_CACHE_DIR") or os.path.join(
-        os.environ.get("XDG_CACHE_HOME") or os.path.join("~", ".cache"), "torsor"
-    )
-    path = Path(os.path.expanduser(root))
+    common = os.environ.get("XDG_CACHE_HOME") or os.path.join("~", ".cache")
+    path = Path(os.path.expanduser(os.environ.get("TORSOR_CACHE_DIR") or os.path.join(common, "torsor")))
     if path.parts[:1] and path.parts[0].startswith("~"):  # this user has no home
         return None
     try:

@@ -131,11 +131,7 @@ def _object_of(text: str, optimised: bool, level: int) -> bytes:
     with LLVM:
         llvm = _llvm()
         # A context of its own, and the module freed at once: an engine would keep both, a megabyte for ten kilobytes.
-        with (
-            llvm.create_context() as context,
-            llvm.parse_assembly(text, context) as module,
-            _machine(level) as machine,
-        ):
+        with llvm.create_context() as own, llvm.parse_assembly(text, own) as module, _machine(level) as machine:
             if optimised:
                 options = llvm.create_pipeline_tuning_options(speed_level=2)
                 options.loop_vectorization = options.loop_unrolling = False  # loops over a few things each

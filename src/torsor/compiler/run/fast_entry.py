@@ -99,10 +99,7 @@ class RememberedCall(ctypes.Structure):
         item = target.dtype.itemsize
         self.descr, self.number, self.item = id(target.dtype), _TYPE_NUMBERS[target.dtype], item
         self.outputs = len(target.shapes)
-        results = [
-            (len(x), item * math.prod(x), self._words([0] * layout.LEADS + [*x]), self._spares(x))
-            for x in target.shapes
-        ]
+        results = [self._result(shape) for shape in target.shapes]
         self.results = self._words([word for result in results for word in result])
         self.constants = len(target.constants)
         self.constant = self._words([array.ctypes.data for array in target.constants])
@@ -128,6 +125,10 @@ class RememberedCall(ctypes.Structure):
             return layout.IN_ORDER, len(x), self._leaves(x), 0
         return layout.ONE, 1, self._leaves([x]), 0
 
+    def _result(self, shape: tuple[int, ...]) -> tuple[int, int, int, int]:
+        size = self.target.dtype.itemsize * math.prod(shape)
+        return len(shape), size, self._words([0] * layout.LEADS + [*shape]), self._spares(shape, size)
+
     def _leaves(self, leaves: Any) -> int:
         return self._words([word for leaf in leaves for word in self._leaf(leaf)])
 
@@ -144,12 +145,11 @@ class RememberedCall(ctypes.Structure):
         self.weak.append(weak)
         return id(x), id(weak) + HEADER, compared, 0, 0, 0, 0
 
-    def _spares(self, shape: tuple[int, ...]) -> int:
+    def _spares(self, shape: tuple[int, ...], size: int) -> int:
         """Arrays for a result of one state, which nobody else has yet, after their flags; none for large ones."""
-        dtype = self.target.dtype
-        if dtype.itemsize * math.prod(shape) > _SPARE_BYTES:
+        if size > _SPARE_BYTES:
             return 0
-        self.kept.append(spares := [np.empty(shape, dtype) for _ in range(layout.SPARES)])
+        self.kept.append(spares := [np.empty(shape, self.target.dtype) for _ in range(layout.SPARES)])
         return self._words([spares[0].flags.num, *map(id, spares)])
 
     def _words(self, words: Sequence[int]) -> int:
@@ -182,19 +182,11 @@ class FastEntry(ctypes.Structure):
     _fields_ = [("vectorcall", ctypes.c_void_p), ("words", ctypes.c_void_p)]
 
     def __init__(
-        self,
-        general: Callable[..., Any],
-        name: str,
-        names: Sequence[str],
-        positional: int,
-        about: object = None,
-        *,
-        by_first: bool = True,
+        self, general: Callable[..., Any], name: str, names: Sequence[str], positional: int, about: object = None
     ) -> None:
-        """What answers as ``general`` does; ``about``: what is known of it.
+        """What answers as ``general`` does, which takes ``names``, the first ``positional`` also by position, and ``out``.
 
-        ``general`` takes arguments of these ``names``, the first ``positional`` of them also by position, and ``out``.
-        ``by_first``: calls are found by the first argument, a robot.
+        ``about`` is the record of a function of robots: its calls are found by the first argument.
         """
         super().__init__()
         self.general, self.about = general, about
@@ -203,11 +195,8 @@ class FastEntry(ctypes.Structure):
         self.lock = new_lock()
         self._names = [sys.intern(x) for x in [*names, "out"]]
         self._keywords = (ctypes.c_uint64 * len(self._names))(*map(id, self._names))
-        self._table, self._mixing, self._forwarded = (
-            (ctypes.c_uint64 * layout.BUCKETS)(),
-            _MIXING * by_first,
-            self.__call__,
-        )
+        self._table = (ctypes.c_uint64 * layout.BUCKETS)()
+        self._mixing, self._forwarded = _MIXING * (about is not None), self.__call__
         table, keywords = ctypes.addressof(self._table), ctypes.addressof(self._keywords)
         found = {"table": table, "multiplier": self._mixing, "keywords": keywords, "general": id(self._forwarded)}
         self._entry = Entry.structure()(parameters=len(names), positional=positional, **found)

@@ -103,7 +103,7 @@ class NativeFunction:
     def target(self, kind: type | None = None, keys: Sequence[str] = (), constants: Sequence[Array] = ()) -> Target:
         """What the fast entry is to call, with the code for many if it has been needed so far; see `Target`."""
         one, code, operations = self.one, ref(self.codes), self.operations
-        many = self.many if self.codes.has("many") else None
+        many = self.many if self.codes.has("many") else Code(0, 0, one.native)
         operands = len(self.inputs) + len(self.outputs)
 
         def threaded(frame: int) -> None:
@@ -115,14 +115,14 @@ class NativeFunction:
             [port.shape for port in self.outputs],
             self.dtype,
             one.address,
-            0 if many is None else many.address,
-            0 if many is None else max(1, WORTH_A_THREAD // max(1, operations)),
-            max(one.scratch, 0 if many is None else many.scratch),
+            many.address,
+            max(1, WORTH_A_THREAD // max(1, operations)) if many.address else 0,
+            max(one.scratch, many.scratch),
             code,
             kind,
             keys,
             constants,
-            None if many is None else threaded,
+            threaded if many.address else None,
             sharing=least_to_share(operations),
         )
 
@@ -136,9 +136,8 @@ class NativeFunction:
         if states:
             each = zip(arrays, self.inputs, leads, strict=True)
             given = [regular(array, port, lead, batch, self.dtype) for array, port, lead in each]
-            made = [
-                (target, port.size * self.dtype.itemsize) for target, port in zip(targets, self.outputs, strict=True)
-            ]
+            item = self.dtype.itemsize
+            made = [(target, port.size * item) for target, port in zip(targets, self.outputs, strict=True)]
             operands, strides = zip(*given, *made, strict=True)  # the arrays live as long as the work does
             _run(self.codes, self._make, states, [*map(address_of, operands)], strides)
         for result, target in zip(results, targets, strict=True):

@@ -30,11 +30,8 @@ def addresses() -> dict[str, int]:
     api, table = ctypes.pythonapi, numpy_functions()
     types = {"array": np.ndarray, "float": float, "double": np.float64, "int": int}
     types |= {"list": list, "tuple": tuple, "dict": dict, "string": str}
-    functions = {
-        "vectorcall": api.PyObject_Vectorcall,
-        "alloc": api.PyType_GenericAlloc,
-        "compare": api.PyUnicode_Compare,
-    }
+    functions = {"vectorcall": api.PyObject_Vectorcall, "alloc": api.PyType_GenericAlloc}
+    functions |= {"compare": api.PyUnicode_Compare}
     functions |= {"tuple_new": api.PyTuple_New, "tuple_set": api.PyTuple_SetItem}
     functions |= {"dict_new": api.PyDict_New, "dict_size": api.PyDict_Size}
     functions |= {"dict_get": api.PyDict_GetItem, "dict_set": api.PyDict_SetItem}

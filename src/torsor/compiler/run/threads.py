@@ -28,6 +28,7 @@ from torsor.errors import ArgumentError
 WORTH_SHARING = 300_000  # operations, some ten microseconds: what waking another thread costs
 WORTH_A_THREAD = 6_000_000  # operations, some tenths of a millisecond: no look at Ctrl-C, and Python's lock is held
 AT_ONCE = 50_000_000  # operations of a thread without a look whether to go on, some hundredths of a second
+Ints = Sequence[int]
 _OF_CREW = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64)
 _MANY = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
 _ONE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
@@ -167,11 +168,11 @@ def share(
     kernel: int,
     states: int,
     operations: int,
-    operands: Sequence[int],
-    steps: Sequence[int],
+    operands: Ints,
+    steps: Ints,
     scratch: int,
     one: int = 0,
-    extra: tuple[int, int] = (0, 0),
+    extra: Ints = (0, 0),
 ) -> None:
     """A kernel of machine code over all states, on several threads if that is worth it.
 
