@@ -16,7 +16,7 @@ from torsor.compiler import scan
 from torsor.compiler.print.llvm import Module
 from torsor.compiler.print.words import Function, Word, module
 from torsor.compiler.run import apart, cache, engine, threads
-from torsor.compiler.run.cache import Source, machine_code
+from torsor.compiler.run.cache import machine_code
 from torsor.compiler.run.engine import compile_ir
 
 pytestmark = [pytest.mark.compiled, pytest.mark.tier("soon")]
@@ -47,7 +47,7 @@ def three_threads():
 
 
 def answer():
-    return machine_code("answer", ["answer"], lambda: Source(ANSWER, {}))
+    return machine_code("answer", ["answer"], lambda: (ANSWER, {}))
 
 
 def press_ctrl_c():
@@ -83,7 +83,7 @@ def test_an_entry_without_code_is_never_accepted(place, monkeypatch, objects):
 
 def test_code_without_the_function_asked_for_is_compiled_anew(place, monkeypatch):
     other = Module((ANSWER.texts[0].replace("@answer", "@other"),), 0)
-    machine_code("answer", ["other"], lambda: Source(other, {}))
+    machine_code("answer", ["other"], lambda: (other, {}))
     assert answer().address("answer") != 0
 
 
@@ -138,7 +138,7 @@ def test_what_is_compiled_when_ctrl_c_comes_is_kept_whole(place, monkeypatch):
 
 def test_what_llvm_raises_reaches_the_caller(place):
     with pytest.raises(RuntimeError, match="parsing error"):
-        machine_code("nonsense", ["f"], lambda: Source(Module(("nonsense",), 0), {}))
+        machine_code("nonsense", ["f"], lambda: (Module(("nonsense",), 0), {}))
 
 
 def test_machine_code_is_freed_by_the_next_step_with_llvm(place):

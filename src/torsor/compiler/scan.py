@@ -21,7 +21,7 @@ from torsor.compiler.print import scan as emit_scan
 from torsor.compiler.print.scan import Roles
 from torsor.compiler.run import engine
 from torsor.compiler.run.apart import new_lock
-from torsor.compiler.run.cache import Source, machine_code
+from torsor.compiler.run.cache import machine_code
 from torsor.compiler.run.fast_entry import Numbers, Target
 from torsor.compiler.run.native import ELEMENTS, Code, address_of, batch_of, regular, results_of
 from torsor.compiler.run.threads import AT_ONCE, WORTH_A_THREAD, get_threads, least_to_share, parts, share
@@ -167,8 +167,8 @@ class Scan(Compiled):
             if dtype not in self._natives:
                 module = emit_scan.emit(self.program, self.roles, ELEMENTS[dtype], engine.host_target())
                 key = hashlib.sha256("".join(module.texts).encode()).hexdigest()
-                source = Source(module, {}, self._operations)
-                native = machine_code(f"scan|{key}", ["scan_many"], lambda: source)
+                about = {"operations": self._operations}
+                native = machine_code(f"scan|{key}", ["scan_many"], lambda: (module, about))
                 self._natives[dtype] = Code(native.address("scan_many"), module.scratch, native)
             return self._natives[dtype]  # type: ignore[no-any-return]
 

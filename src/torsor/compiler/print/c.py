@@ -122,19 +122,8 @@ def _functions(program: Program, names: _Named) -> str:
     for x, port in zip(names.inputs, program.graph.inputs, strict=True):
         places += [Place(x, k) for k in range(port.size)] if port.shape else [x]
     others = Functions(names.real, names.names, names.name)
-    body = Body(others, program, places, list(zip(names.outputs, program.results, strict=True)))
-    lines = [f"    (void){x};" for x in _unused(program, program.live(), names)] + body.lines
-    return "\n".join([*others.texts, f"{names.signature}\n{{", *lines, "}", ""])
-
-
-def _unused(program: Program, live: Sequence[int], names: _Named) -> list[str]:
-    """Arguments that the function does not touch, of which a compiler would warn."""
-    graph, needed, start, found = program.graph, set(live), 0, []
-    for x, port in zip(names.inputs, graph.inputs, strict=True):
-        if needed.isdisjoint(graph.input_nodes[start : start + port.size]):
-            found.append(x)
-        start += port.size
-    return found + [x for x, port in zip(names.outputs, program.outputs, strict=True) if not port.size]
+    body = Body(others, program, names.inputs, places, list(zip(names.outputs, program.results, strict=True)))
+    return "\n".join([*others.texts, f"{names.signature}\n{{", *body.lines, "}", ""])
 
 
 def _self_test(names: _Named, example: Sequence[Any], expected: Sequence[Any]) -> str:

@@ -156,12 +156,7 @@ def _trim(place: Path) -> None:
 # Loaded, or compiled and kept: whole or not at all
 
 
-class Source(NamedTuple):
-    """What is compiled, how many operations it has, and what is to be known of it later."""
-
-    module: Module
-    about: dict[str, Any]
-    operations: int = 0
+Source = tuple[Module, dict[str, Any]]  # what is compiled, and what is to be known of it later: its operations, say
 
 
 def machine_code(key: str, names: Sequence[str], make: Callable[[], Source]) -> engine.Native:
@@ -174,7 +169,7 @@ def machine_code(key: str, names: Sequence[str], make: Callable[[], Source]) -> 
             return apart(lambda _: _in_memory(full_key, names, kept))
         except engine.Unusable:
             pass  # as if it were not there
-    module, about, operations = make()
+    module, about = make()
     about = {**about, "scratch": module.scratch, "functions": module.functions, "optimised": module.optimised}
 
     def work(wanted: Wanted) -> engine.Native:
@@ -187,14 +182,13 @@ def machine_code(key: str, names: Sequence[str], make: Callable[[], Source]) -> 
         store(full_key, entry)
         return found
 
-    with notice(f"torsor: compiling {operations:,} operations, once for this robot"):
+    with notice(f"torsor: compiling {about.get('operations', 0):,} operations, once for this robot"):
         return apart(work)
 
 
 def code_of_words(name: str, text: str, functions: Sequence[str]) -> engine.Native:
     """The machine code of a module of `words`, whose variables LLVM's passes turn into registers."""
-    source = Source(Module((text,), 0, optimised=True), {})
-    return machine_code(f"{name}|{text}", functions, lambda: source)
+    return machine_code(f"{name}|{text}", functions, lambda: (Module((text,), 0, optimised=True), {}))
 
 
 def _in_memory(key: str, names: Sequence[str], entry: Entry) -> engine.Native:

@@ -170,9 +170,7 @@ def _kept_part(key: str, make: Make, part: str, dtype: np.dtype[Any]) -> Code:
 
     def source() -> Source:
         program = make()
-        module = emit(program, part, ELEMENTS[dtype], engine.host_target())
-        about = describe(program, dtype)
-        return Source(module, about, about["operations"])
+        return emit(program, part, ELEMENTS[dtype], engine.host_target()), describe(program, dtype)
 
     native = machine_code(f"{key}|{dtype.name}|{part}", [f"kernel_{part}"], source)
     return Code(native.address(f"kernel_{part}"), int(native.about["scratch"]), native)

@@ -23,6 +23,7 @@ from torsor.compiler.run import crew
 from torsor.compiler.run.apart import apart, new_lock
 from torsor.compiler.run.cache import code_of_words
 from torsor.compiler.run.crew import LANES, MOST_HELPERS, Crew, Helper, Job
+from torsor.compiler.run.python_layout import address_of_function
 from torsor.errors import ArgumentError
 
 WORTH_SHARING = 300_000  # operations, some ten microseconds: what waking another thread costs
@@ -118,8 +119,9 @@ def _functions() -> dict[str, int]:
     on_windows = sys.platform == "win32"
     system: Any = ctypes.CDLL("kernel32" if on_windows else None)
     functions["give_way"] = system.SwitchToThread if on_windows else system.sched_yield
-    addresses = {name: ctypes.cast(function, ctypes.c_void_p).value or 0 for name, function in functions.items()}
-    return addresses | {"shared": _generated()["shared"]}
+    return {name: address_of_function(function) for name, function in functions.items()} | {
+        "shared": _generated()["shared"]
+    }
 
 
 _CREW = _Crew()
