@@ -29,8 +29,7 @@ class Compiled(ABC):
     Errors of a call say whose it was, "kernel 'arm'": those that are raised here need not.
     """
 
-    # What is called is the entry itself, which lies here, without a method of Python's in between
-    __slots__ = ("__call__", "__dict__", "__weakref__")
+    __slots__ = ("__dict__", "__weakref__")
     listed = "its inputs"  # where people find the names of inputs
     _single = False  # whether the one output is given as it is
     needs_numbers = ""  # what to do within functions that JAX transforms
@@ -42,6 +41,7 @@ class Compiled(ABC):
         self._natives: dict[np.dtype[Any], Any] = {}
         self._sources: dict[str, Callable[..., dict[str, Any]]] = {}
         self._entry = FastEntry(self._general, kind, arguments, positional)
+        # What is called is the entry itself, in a slot of the object's own class, where Python finds it soonest
         setattr(self, "__call__", self._entry)  # noqa: B010 for type checkers, it stays a method
 
     @property

@@ -44,6 +44,9 @@ class Kernel(Compiled):
 
         def __call__(self, /, *args: Given, out: Out = None, **named: Given) -> Any: ...  # noqa: D102
 
+    else:
+        __slots__ = ("__call__",)
+
     listed = "kernel.inputs"
     needs_numbers = "That needs a call without out=, and JAX on the CPU with the compiler (torsor doctor)."
 

@@ -46,6 +46,9 @@ class Scan(Compiled):
             self, /, *, steps: int, every: Given = 1, out: Out = None, **given: Given
         ) -> dict[str, Array]: ...
 
+    else:
+        __slots__ = ("__call__",)
+
     listed = "its state and inputs"
     needs_numbers = "A scan takes numbers."
 

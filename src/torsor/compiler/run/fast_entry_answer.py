@@ -155,7 +155,7 @@ def _run(f: Function, entry: Entry, call: Call, frame: Frame) -> None:
     sharing = (states > 1) & (states > call.sharing) & (crew.wanted != 0)
     is_ready = (crew.helpers != 0) & (crew.helpers >= crew.wanted)
     with f.when(sharing & is_ready & (states <= call.most)):
-        job = Job.at(f.block(len(Job.names)))
+        job = Job.at(frame.job)
         job.set(kernel=many, states=states, operands=operands, steps=steps, ports=end, scratch=call.scratch_bytes)
         job.set(first_extra=extra[0], second_extra=extra[1])
         with f.when(f.call(crew.shared, crew, job) != 0):

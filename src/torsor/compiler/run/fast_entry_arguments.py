@@ -13,6 +13,7 @@ from __future__ import annotations
 from itertools import accumulate
 
 from torsor.compiler.print.words import Fields, Function, Word
+from torsor.compiler.run.crew import Job
 
 HEADER = object.__basicsize__  # reference count and type
 MOST = 48  # arguments, and inputs and outputs of a kernel together
@@ -85,10 +86,11 @@ class Frame(Fields):
 
 
 # Arguments by parameter; of each input and output of the kernel where it is, and the bytes between its states; where the last
-# state of an input begins, and its leaf; the results' arrays
+# state of an input begins, and its leaf; the results' arrays; the job of the crew
 _SIZES = {"slots": MOST + 1, "operands": MOST + 2, **dict.fromkeys(("steps", "ends", "leaves", "objects"), MOST)}
+_SIZES["job"] = len(Job.names)
 TABLES = dict(zip(_SIZES, accumulate(_SIZES.values(), initial=len(Frame.names)), strict=False))
-FRAME_WORDS = TABLES["objects"] + MOST
+FRAME_WORDS = TABLES["job"] + len(Job.names)
 
 
 class Thing(Fields):
