@@ -18,8 +18,8 @@ import pytest
 
 import torsor
 from torsor._lazy import load_everything
-from torsor.compiler.run.native import Kept
 from torsor.functions import variants
+from torsor.functions.kept import Kept
 
 load_everything()  # so that tests which walk the registry of public functions see all of them
 

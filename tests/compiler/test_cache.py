@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import time
+from operator import attrgetter
 from pathlib import Path
 
 import numpy as np
@@ -155,11 +156,11 @@ def test_two_processes_may_fill_it_at_once(place):
 
 def test_other_code_makes_other_kernels(place, monkeypatch):
     """A kernel on disk is keyed by the library's own source, so that an update never runs old code."""
-    from torsor.compiler.run.native import CodeStore
     from torsor.functions import describe, dispatch
+    from torsor.functions.kept import Kept
 
     def files_after_a_call():
-        monkeypatch.setattr(dispatch, "KERNELS", CodeStore(2**20))  # nothing is in memory
+        monkeypatch.setattr(dispatch, "KERNELS", Kept(2**20, attrgetter("bytes")))  # nothing is in memory
         torsor.potential_energy(torsor.robots.pendulum(), [0.1])
         return cache.size()[0]
 

@@ -15,7 +15,8 @@ from torsor.compiler.kernel import Kernel
 from torsor.compiler.print import numpy as emit_numpy, sympy as emit_sympy
 from torsor.compiler.print.llvm import emit
 from torsor.compiler.run import engine
-from torsor.compiler.run.native import Codes, NativeFunction, compiled_module, describe as about
+from torsor.compiler.run.apart import apart
+from torsor.compiler.run.native import Code, Codes, NativeFunction, describe as about
 
 NUMBERS = st.one_of(st.floats(-1e3, 1e3), st.sampled_from([0.0, -0.0, 1e300, -1e17, math.inf, -math.inf, math.nan]))
 STATES = st.lists(st.tuples(NUMBERS, NUMBERS, NUMBERS), min_size=1, max_size=11)
@@ -27,7 +28,9 @@ def native(program, element="double", target=None, **cut):
     target = target or engine.host_target()
 
     def get(part, _):
-        return compiled_module(emit(program, part, element, target, **cut), f"kernel_{part}")
+        name, module = f"kernel_{part}", emit(program, part, element, target, **cut)
+        made = apart(lambda wanted: engine.loaded(engine.objects_of(module.texts, wanted), [name], module.functions))
+        return Code(made.address(name), module.scratch, made)
 
     return NativeFunction(Codes(about(program, np.float64 if element == "double" else np.float32), get), None)
 

@@ -28,7 +28,7 @@ STRANGERS = {
     "PyPy": ({"sys": SimpleNamespace(implementation=SimpleNamespace(name="pypy"))}, "needs CPython, this is pypy"),
     "object header": ({"HEADER": 32}, "unknown object header of 32 bytes"),
     "NumPy 3": ({"_NUMPY_C_INTERFACE": 3}, "NumPy's C interface has version 2, not 3"),
-    "another array": ({"C_ORDER": 1 << 30}, "NumPy's array object keeps its type elsewhere"),
+    "another array": ({"C_ORDER": 1 << 30}, "NumPy's array object keeps its flags elsewhere"),
     "another NumPy": ({"numpy_functions": without_numpy}, "the self-test failed: ImportError: numpy moved it"),
     "a missing function": ({"addresses": lambda: {"alloc": 0}}, "a function of Python or NumPy is missing"),
 }

@@ -14,9 +14,9 @@ import pytest
 import torsor
 from torsor.compiler import scan
 from torsor.compiler.print.llvm import Module
-from torsor.compiler.print.words import Function, module
+from torsor.compiler.print.words import Function, Word, module
 from torsor.compiler.run import apart, cache, engine, threads
-from torsor.compiler.run.cache import Source, machine_code
+from torsor.compiler.run.cache import machine_code
 from torsor.compiler.run.engine import compile_ir
 
 pytestmark = [pytest.mark.compiled, pytest.mark.tier("soon")]
@@ -47,7 +47,7 @@ def three_threads():
 
 
 def answer():
-    return machine_code("answer", ["answer"], lambda: Source(ANSWER, {})).native
+    return machine_code("answer", ["answer"], lambda: (ANSWER, {}))
 
 
 def press_ctrl_c():
@@ -83,7 +83,7 @@ def test_an_entry_without_code_is_never_accepted(place, monkeypatch, objects):
 
 def test_code_without_the_function_asked_for_is_compiled_anew(place, monkeypatch):
     other = Module((ANSWER.texts[0].replace("@answer", "@other"),), 0)
-    machine_code("answer", ["other"], lambda: Source(other, {}))
+    machine_code("answer", ["other"], lambda: (other, {}))
     assert answer().address("answer") != 0
 
 
@@ -138,7 +138,7 @@ def test_what_is_compiled_when_ctrl_c_comes_is_kept_whole(place, monkeypatch):
 
 def test_what_llvm_raises_reaches_the_caller(place):
     with pytest.raises(RuntimeError, match="parsing error"):
-        machine_code("nonsense", ["f"], lambda: Source(Module(("nonsense",), 0), {}))
+        machine_code("nonsense", ["f"], lambda: (Module(("nonsense",), 0), {}))
 
 
 def test_machine_code_is_freed_by_the_next_step_with_llvm(place):
@@ -221,11 +221,13 @@ def test_a_process_ends_after_the_step_that_was_begun():
 
 def kernel(body):
     """A function of machine code as `threads.share` calls them, of (count, operands, steps, first_extra, second_extra)."""
-    f = Function("kernel", ["count", "operands", "steps", "first", "second"], internal=False)
-    body(f, *f.parameters)
-    f.give(0)
+
+    def kernel(f: Function, count: Word, operands: Word, steps: Word, first: Word, second: Word):
+        body(f, count, operands, steps, first, second)
+        f.give(0)
+
     pause = "define internal void @pause() {\n  ret void\n}"
-    native = compile_ir(module([f], pause), "kernel")
+    native = compile_ir(module([kernel], pause), "kernel")
     return native, native.address("kernel")
 
 
@@ -247,7 +249,7 @@ def meeting(f, count, operands, steps, first, second):
 
 
 def shared(address, seen, scratch=0):
-    threads.share(address, len(seen), threads.WORTH_SHARING, [seen.ctypes.data], [8], scratch, (0, 0))
+    threads.share(address, len(seen), threads.WORTH_SHARING, [seen.ctypes.data], [8], scratch)
 
 
 def test_every_state_is_worked_on_once_by_whoever_has_time(three_threads):
@@ -285,7 +287,7 @@ def test_helpers_come_also_when_they_have_slept(three_threads, pause):
     for _ in range(3):
         time.sleep(pause)
         place = np.zeros(1, np.int64)
-        threads.share(address, 64, threads.WORTH_SHARING, [place.ctypes.data], [0], 0, (0, 0), (4 * 10**9, 0))
+        threads.share(address, 64, threads.WORTH_SHARING, [place.ctypes.data], [0], 0, extra=(4 * 10**9, 0))
         assert place[0] > 1
     assert native
 
@@ -293,16 +295,12 @@ def test_helpers_come_also_when_they_have_slept(three_threads, pause):
 def test_ctrl_c_is_heard_between_parts_of_a_batch(three_threads):
     done = []
 
-    def work(start, length):
-        done.append(start)
-        if len(done) == 3:
-            press_ctrl_c()
-        for _ in range(2):
-            time.sleep(0.001)
-            yield
-
     with pytest.raises(KeyboardInterrupt):
-        threads.in_parts(16 * 10_000, threads.AT_ONCE, work)
+        for start, _ in threads.parts(16 * 10_000, threads.AT_ONCE):
+            done.append(start)
+            if len(done) == 3:
+                press_ctrl_c()
+            time.sleep(0.001)
     assert len(done) < 100
 
 

@@ -3,15 +3,16 @@
 import gc
 import threading
 import weakref
+from operator import attrgetter
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import torsor
-from torsor.compiler.run.native import OVERHEAD, CodeStore
 from torsor.functions import dispatch as compiled
 from torsor.functions.describe import Public
+from torsor.functions.kept import Kept
 
 pytestmark = pytest.mark.compiled
 
@@ -169,38 +170,38 @@ def test_an_equal_robot_finds_the_kernel_of_one_that_is_gone(monkeypatch):
 # Memory
 
 
-def codes(size):
-    return SimpleNamespace(bytes=size, on_growth=None)
+def of_size(number):
+    return SimpleNamespace(bytes=number)
 
 
 def test_kernels_are_kept_within_a_bound_the_longest_unused_go_first():
-    store = CodeStore(limit=4 * OVERHEAD)
+    store = Kept(4, attrgetter("bytes"))
     for k in range(4):
-        store.get(k, lambda: codes(0))
+        store.get(k, lambda: of_size(1))
     first = store.get(0, pytest.fail)
-    assert (len(store), store.bytes) == (4, 4 * OVERHEAD)
-    store.get(4, lambda: codes(0))
+    assert (len(store), store.total) == (4, 4)
+    store.get(4, lambda: of_size(1))
     assert store.get(0, pytest.fail) is first
-    assert store.bytes == 4 * OVERHEAD
-    assert store.get(1, lambda: codes(0)) is not first  # had gone
+    assert store.total == 4
+    assert store.get(1, lambda: of_size(1)) is not first  # had gone
 
 
 def test_a_kernel_that_grows_counts_as_much_as_it_takes():
-    store = CodeStore(limit=4 * OVERHEAD)
-    kept = [store.get(k, lambda: codes(0)) for k in range(3)]
-    kept[2].bytes = 2 * OVERHEAD
-    kept[2].on_growth()
-    assert (len(store), store.bytes) == (2, 4 * OVERHEAD)
-    kept[0].bytes = OVERHEAD
-    kept[0].on_growth()  # is no longer kept
-    assert store.bytes == 4 * OVERHEAD
-    kept[2].bytes = 9 * OVERHEAD
-    kept[2].on_growth()
+    store = Kept(4, attrgetter("bytes"))
+    kept = [store.get(k, lambda: of_size(1)) for k in range(3)]
+    kept[2].bytes = 3
+    store.trim()
+    assert (len(store), store.total) == (2, 4)
+    kept[0].bytes = 2
+    store.trim()  # is no longer kept
+    assert store.total == 4
+    kept[2].bytes = 10
+    store.trim()
     assert len(store) == 1  # the one in use, however large
 
 
 def test_kernels_of_all_functions_share_one_bound(monkeypatch):
-    monkeypatch.setattr(compiled, "KERNELS", CodeStore(limit=400_000))
+    monkeypatch.setattr(compiled, "KERNELS", Kept(400_000, attrgetter("bytes")))
     x, robot = np.ones(2), fresh((0.0, -2.0, 0.0))
     for function in (
         torsor.gravity_forces,
@@ -211,7 +212,7 @@ def test_kernels_of_all_functions_share_one_bound(monkeypatch):
         want = function(robot, x)
         np.testing.assert_array_equal(function(robot, np.stack([x, x]))[1], want)
     assert 1 <= len(compiled.KERNELS) <= 2
-    assert compiled.KERNELS.bytes <= 400_000
+    assert compiled.KERNELS.total <= 400_000
     np.testing.assert_array_equal(
         torsor.gravity_forces(robot, np.stack([x, x]))[0], torsor.gravity_forces(fresh((0.0, -2.0, 0.0)), x)
     )

@@ -209,6 +209,10 @@ def test_errors_say_what_to_do():
         kernel(Q, q=Q)
     with pytest.raises(torsor.ShapeError, match=r"`q` must have shape \(..., 6\), got \(7,\)"):
         kernel(np.zeros(7))
+    with pytest.raises(
+        torsor.ShapeError, match=r"^kernel 'inverse_dyn.*batch axes do not broadcast: `q` \(3,\), `v` \(4,\)"
+    ):
+        torsor.compile(torsor.inverse_dynamics, ARM)(np.zeros((3, 6)), np.zeros((4, 6)), Q)
     with pytest.raises(torsor.TorsorError, match="'arm-id' is no C identifier"):
         kernel.to_c("arm-id.c")
 

@@ -68,8 +68,7 @@ def test_every_number_of_threads_gives_the_same_bits():
 @pytest.mark.parametrize("count", [1, 3])
 def test_parts_cover_a_batch_once_and_are_cut_between_vectors(states, count):
     torsor.set_threads(count)
-    done: list[tuple[int, int]] = []
-    threads.in_parts(states, threads.WORTH_A_THREAD, lambda start, length: done.append((start, length)))
+    done = list(threads.parts(states, threads.WORTH_A_THREAD))
     assert [start for start, _ in done] == [sum(length for _, length in done[:k]) for k in range(len(done))]
     assert sum(length for _, length in done) == states
     assert all(start % threads.LANES == 0 for start, _ in done)

@@ -80,7 +80,7 @@ def test_any_step_function():
 
 def test_errors_say_what_to_do(rollout):
     q, v, _ = torsor.random_state(ARM, seed=0)
-    with pytest.raises(torsor.ShapeError, match="missing v, target, gain"):
+    with pytest.raises(torsor.ShapeError, match="missing inputs v, target, gain"):
         rollout(steps=3, q=q)
     with pytest.raises(torsor.ShapeError, match=r"`target` must have shape \(..., 3, 6\), got \(6,\)"):
         rollout(steps=3, q=q, v=v, target=np.zeros(6), gain=1.0)

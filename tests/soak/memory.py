@@ -59,7 +59,7 @@ def measure(variants: int, seed: int) -> int:
             living = sum(robot() is not None for robot in alive)
             print(
                 f"{k + 1} variants x {len(FUNCTIONS)} functions: {resident():.0f} MB resident, {len(KERNELS)} kernels of "
-                f"{KERNELS.bytes / 1e6:.0f} MB counted, {living} robots alive, {time.perf_counter() - start:.0f} s",
+                f"{KERNELS.total / 1e6:.0f} MB counted, {living} robots alive, {time.perf_counter() - start:.0f} s",
                 flush=True,
             )
     gc.collect()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
@@ -9,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from torsor.compiler.graph import Graph, Op, Port, Program, count, live_nodes
+from torsor.compiler.graph import Graph, Op, Port, Program, count, live_nodes, nodes_in, none, replayed
 from torsor.compiler.simplify import Level, Rewriter, compact
 
 FAR_LONGER = 2  # times the nodes of the program and of its derivative: few of those made are not used in the end
@@ -40,7 +41,6 @@ def pullback(program: Program, *inputs: str) -> Program:
     It takes a few times as many operations as the program, however many numbers the outputs and inputs have. The weights of an
     output x are named "weights_of_x", the result for an input y "pulled_to_y".
     """
-    program = program.written_out()
     source, taken = program.graph, {port.name for port in program.graph.inputs}
     weights: list[Port] = []
     for port in program.outputs:
@@ -49,18 +49,10 @@ def pullback(program: Program, *inputs: str) -> Program:
             name += "_"
         taken.add(name)
         weights.append(Port(name, port.shape))
-    work = Rewriter(Graph((*source.inputs, *weights)), Level.FULL)
-    given = iter(work.graph.input_nodes)
-    new = dict(zip(source.input_nodes, given, strict=False))
-    for node in program.live():
-        op, value = source.ops[node], source.values[node]
-        if op is Op.CONSTANT:
-            new[node] = work.graph.constant(value)
-        elif op is not Op.INPUT:
-            new[node] = work.apply(op, *[new[x] for x in source.args[node]])
-    total = work.zero
-    for node, weight in zip(program.roots(), work.graph.input_nodes[len(source.input_nodes) :], strict=True):
-        total = work.apply(Op.ADD, total, work.apply(Op.MUL, weight, new[node]))
+    work, size = Rewriter(Graph((*source.inputs, *weights)), Level.FULL), len(source.input_nodes)
+    given, total = work.graph.input_nodes, work.zero
+    for weight, result in zip(given[size:], replayed(program, work, given[:size], none), strict=True):
+        total = work.apply(Op.ADD, total, work.apply(Op.MUL, weight, result))
     summed = Program(work.graph, (Port("sum", ()),), ((total,),))
     found = reverse(summed, Wanted(("sum",), inputs))
     assert found is not None  # nothing limits it
@@ -74,9 +66,8 @@ def derivatives(program: Program, wanted: Wanted) -> Program:
     is made first, and the other given up when it is far longer: of one number by sixty, sixty sweeps forward are no rival.
     """
     program = program.written_out()
-    is_wide = sum(math.prod(_directions_shape(program, wanted, name)) for name in wanted.inputs) > sum(
-        len(_nodes(program, output)) for output in wanted.outputs
-    )
+    columns = sum(math.prod(_directions_shape(program, wanted, name)) for name in wanted.inputs)
+    is_wide = columns > sum(len(_nodes(program, output)) for output in wanted.outputs)
     first, second = (reverse, forward) if is_wide else (forward, reverse)
     found = first(program, wanted)
     assert found is not None  # nothing limits it
@@ -147,13 +138,7 @@ class _Copy:
         self._program, self._wanted, source = program, wanted, program.graph
         free = [port for port in source.inputs if port.name not in wanted.at]
         self.work = Rewriter(Graph(free), Level.FULL)
-        self._new = self._inputs()
-        for node in program.live():
-            op, value = source.ops[node], source.values[node]
-            if op is Op.CONSTANT:
-                self._new[node] = self.work.graph.constant(value)
-            elif op is not Op.INPUT:
-                self._new[node] = self.work.apply(op, *[self._new[x] for x in source.args[node]])
+        self._new = nodes_in(program, self.work, self._inputs())
         self.roots = [node for output in wanted.outputs for node in _nodes(program, output)]
         self.directions = {name: self._directions(name) for name in wanted.inputs}
 
@@ -190,26 +175,23 @@ class _Copy:
         return compact(Program(self.work.graph, tuple(ports), tuple(results)))
 
     def _inputs(self) -> list[int]:
-        source, new, free = self._program.graph, [-1] * len(self._program.graph), iter(self.work.graph.input_nodes)
-        for port, places in _places(source).items():
-            if port in self._wanted.at:
-                for node, number in zip(places, np.ravel(self._wanted.at[port]), strict=True):
-                    new[node] = self.work.graph.constant(float(number))
+        """The nodes of all input numbers in the copy, in order."""
+        found, free = list[int](), iter(self.work.graph.input_nodes)
+        for port in self._program.graph.inputs:
+            if port.name in self._wanted.at:
+                numbers = np.reshape(self._wanted.at[port.name], port.size)
+                found += [self.work.constant(float(number)) for number in numbers]
             else:
-                for node in places:
-                    new[node] = next(free)
-        return new
+                found += itertools.islice(free, port.size)
+        return found
 
     def _directions(self, name: str) -> list[dict[int, int]]:
         places = _places(self._program.graph)[name]
         if name not in self._wanted.along:
             return [{place: self.work.one} for place in places]
         numbers = np.reshape(_nodes(self._program, self._wanted.along[name]), (len(places), -1))
-        changes = [[self._new[node] for node in column] for column in numbers.T]
-        return [
-            {place: change for place, change in zip(places, column, strict=True) if change != self.work.zero}
-            for column in changes
-        ]
+        moved = (zip(places, map(self._new.__getitem__, column), strict=True) for column in numbers.T)
+        return [{place: change for place, change in column if change != self.work.zero} for column in moved]
 
 
 def _directions_shape(program: Program, wanted: Wanted, name: str) -> tuple[int, ...]:

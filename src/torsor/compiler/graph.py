@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import math
+import operator
 import struct
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -19,45 +20,12 @@ from typing import Any, NamedTuple
 class Op(IntEnum):
     """The operations. Comparisons give a truth value, which only SELECT (and NOT, AND, OR) take."""
 
-    CONSTANT = 0
-    INPUT = 1
-    ADD = 2
-    SUB = 3
-    MUL = 4
-    DIV = 5
-    NEG = 6
-    SQRT = 7
-    SIN = 8
-    COS = 9
-    ATAN2 = 10
-    ABS = 11
-    MIN = 12
-    MAX = 13
-    SIGN = 14
-    TANH = 15
-    GREATER = 16
-    GREATER_EQUAL = 17
-    EQUAL = 18
-    NOT = 19
-    AND = 20
-    OR = 21
+    CONSTANT, INPUT = range(2)
+    ADD, SUB, MUL, DIV, NEG, SQRT, SIN, COS, ATAN2, ABS, MIN, MAX, SIGN, TANH = range(2, 16)
+    GREATER, GREATER_EQUAL, EQUAL, NOT, AND, OR = range(16, 22)
     SELECT = 22  # SELECT(condition, yes, no)
-    FLOOR = 23
-    FMOD = 24
-    EXP = 25
-    EXPM1 = 26
-    LOG = 27
-    LOG1P = 28
-    POW = 29
-    CBRT = 30
-    HYPOT = 31
-    SINH = 32
-    COSH = 33
-    ASINH = 34
-    ACOSH = 35
-    ATANH = 36
-    BLOCK = 37  # many numbers made of many, as its value says (a `Product` or `Calls`); ENTRY k is one of them
-    ENTRY = 38
+    FLOOR, FMOD, EXP, EXPM1, LOG, LOG1P, POW, CBRT, HYPOT, SINH, COSH, ASINH, ACOSH, ATANH = range(23, 37)
+    BLOCK, ENTRY = 37, 38  # many numbers made of many, as a `Product` or `Calls` says; ENTRY k is one of them
 
 
 TRUTH_VALUED = frozenset({Op.GREATER, Op.GREATER_EQUAL, Op.EQUAL, Op.NOT, Op.AND, Op.OR})
@@ -81,19 +49,37 @@ LIBRARY = {
 }
 
 
+# What Python's operators mean on numbers, and on the symbols of other libraries, with their signs in Python and in C
+OPERATORS: dict[Op, Callable[..., Any]] = {
+    Op.ADD: operator.add,
+    Op.SUB: operator.sub,
+    Op.MUL: operator.mul,
+    Op.DIV: operator.truediv,
+    Op.NEG: operator.neg,
+    Op.GREATER: operator.gt,
+    Op.GREATER_EQUAL: operator.ge,
+    Op.EQUAL: operator.eq,
+}
+_SIGNS = {Op.ADD: "+", Op.SUB: "-", Op.MUL: "*", Op.DIV: "/", Op.GREATER: ">", Op.GREATER_EQUAL: ">=", Op.EQUAL: "=="}
+WITH_SIGNS = {Op.NEG: "-{}", **{op: f"{{}} {sign} {{}}" for op, sign in _SIGNS.items()}}
+
+
 def single(value: float) -> float:
     """A number in single precision; a finite one stays finite."""
+    if not math.isfinite(value):
+        return value
     largest = (2.0 - 2.0**-23) * 2.0**127
-    return (
-        struct.unpack("<f", struct.pack("<f", min(max(value, -largest), largest)))[0] if math.isfinite(value) else value
-    )
+    return float(struct.unpack("<f", struct.pack("<f", min(max(value, -largest), largest)))[0])
+
+
+Shape = tuple[int, ...]
 
 
 class Port(NamedTuple):
     """A named array that goes into or comes out of a graph."""
 
     name: str
-    shape: tuple[int, ...]
+    shape: Shape
 
     @property
     def size(self) -> int:
@@ -165,6 +151,16 @@ Block = Product | Calls
 Kept = Callable[[Block], bool]
 
 
+def every(block: Block) -> bool:
+    """All blocks stay as they are."""
+    return True
+
+
+def none(block: Block) -> bool:
+    """All blocks are written out, operation by operation."""
+    return False
+
+
 class Graph:
     """Nodes, with the inputs they start from. ``ops[k]``, ``args[k]`` describe node k; ``values[k]`` a constant's value, an
     input's place among all input numbers (inputs one after the other, each in row-major order), what a block does, or
@@ -179,10 +175,8 @@ class Graph:
         self.truths: set[int] = set()  # the nodes that are truth values
         self.special: set[int] = set()  # those that rules of arithmetic are about: negations, and what `Rewriter` adds
         self._constants: dict[bytes, int] = {}
-        self._live: tuple[list[int], list[int]] = (
-            [],
-            [],
-        )  # some nodes, and those that they need: asked for again and again
+        # Some nodes, and those that they need: asked for again and again
+        self._live: tuple[list[int], list[int]] = [], []
         self.input_nodes = [self._append(Op.INPUT, (), k) for k in range(sum(port.size for port in inputs))]
 
     def __len__(self) -> int:
@@ -269,17 +263,27 @@ class Program(NamedTuple):
         sha.update(repr([place[node] for node in self.roots()]).encode())
         return sha.hexdigest()
 
-    def written_out(self, kept: Kept = lambda block: False) -> Program:
+    def recorded(self, graph: Graph, recorder: Any, kept: Kept) -> Program:
+        """The same in another graph of the same inputs, its operations told to what records them there."""
+        found = iter(replayed(self, recorder, graph.input_nodes, kept))
+        return Program(graph, self.outputs, tuple(tuple(next(found) for _ in nodes) for nodes in self.results))
+
+    def written_out(self, kept: Kept = none) -> Program:
         """The same without blocks but those that are ``kept``, operation by operation: what is differentiated and exported."""
         if not any(op is Op.BLOCK for op in self.graph.ops):
             return self
         graph = Graph(self.graph.inputs)
-        found = iter(replayed(self, graph, graph.input_nodes, kept))
-        return Program(graph, self.outputs, tuple(tuple(next(found) for _ in nodes) for nodes in self.results))
+        return self.recorded(graph, graph, kept)
 
 
-def replayed(program: Program, graph: Any, inputs: Sequence[int], kept: Kept = lambda block: True) -> list[int]:
+def replayed(program: Program, graph: Any, inputs: Sequence[Any], kept: Kept = every) -> list[Any]:
     """The nodes of all outputs, in order, recorded in another graph for nodes of all inputs; blocks that are ``kept`` stay."""
+    new = nodes_in(program, graph, inputs, kept)
+    return [new[node] for node in program.roots()]
+
+
+def nodes_in(program: Program, graph: Any, inputs: Sequence[Any], kept: Kept = none) -> dict[int, Any]:
+    """What each node that is needed becomes in another graph, or in whatever else has constants and applies operations."""
     source = program.graph
     new: dict[int, Any] = dict(zip(source.input_nodes, inputs, strict=True))
     for node in program.live():
@@ -292,7 +296,7 @@ def replayed(program: Program, graph: Any, inputs: Sequence[int], kept: Kept = l
             new[node] = args[0][value]
         elif op is not Op.INPUT:
             new[node] = graph.apply(op, *args)
-    return [new[node] for node in program.roots()]
+    return new
 
 
 def live_nodes(graph: Graph, roots: Iterable[int]) -> list[int]:

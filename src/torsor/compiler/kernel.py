@@ -5,9 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import inspect
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
-from itertools import repeat
+from collections.abc import Callable, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,45 +15,24 @@ import numpy as np
 from torsor._html import block, heading, plain, table
 from torsor._once import once
 from torsor._text_files import path_to_write
-from torsor.arrays import as_numbers
-from torsor.arrays.primitives import namespace
 from torsor.arrays.typing import Numbers as Given, Out
 from torsor.border import explained
-from torsor.border.arrays import MOST_BATCH_AXES
-from torsor.bridges import (
-    Crossing,
-    across,
-    alone,
-    by_name,
-    evaluated_by,
-    foreign_among,
-    in_a_tuple,
-    taken_apart,
-    values_of,
-)
+from torsor.bridges import foreign_among
 from torsor.compiler import differentiate
 from torsor.compiler.backend import compiles
-from torsor.compiler.graph import Port, Program, count
+from torsor.compiler.compiled import Compiled, is_jax, of_shape
+from torsor.compiler.graph import Program, Shape
 from torsor.compiler.print import c as emit_c, casadi as emit_casadi, numpy as emit_numpy, sympy as emit_sympy
 from torsor.compiler.print.llvm import emit
 from torsor.compiler.print.names import c_function_of
 from torsor.compiler.run import engine, native
-from torsor.compiler.run.fast_entry import FastEntry, Numbers
-from torsor.errors import ArgumentError, MissingDependency, ShapeError, TorsorError, unknown_name
+from torsor.compiler.run.fast_entry import Numbers
+from torsor.errors import ArgumentError, MissingDependency, ShapeError, unknown_name
 
 Array = Any
 
 
-class _OfKernels(property):
-    """A property that the class itself does not have: to `inspect`, it is called as its ``__init__`` says."""
-
-    def __get__(self, instance: Any, owner: type | None = None) -> Any:
-        if instance is None:
-            raise AttributeError("__signature__")
-        return super().__get__(instance, owner)
-
-
-class Kernel:
+class Kernel(Compiled):
     """A function compiled for this machine, with named inputs and outputs of any shape; batch axes come first.
 
     Call it with its inputs (..., *shape) in order or by name: one output is returned as an array, several as a dict by name, in
@@ -67,114 +44,57 @@ class Kernel:
 
         def __call__(self, /, *args: Given, out: Out = None, **named: Given) -> Any: ...  # noqa: D102
 
-    else:  # what is called is the kernel's own entry, without a method of Python's in between
-        __slots__ = ("__call__", "__dict__", "__weakref__")
+    else:
+        __slots__ = ("__call__",)
+
+    listed = "kernel.inputs"
+    needs_numbers = "That needs a call without out=, and JAX on the CPU with the compiler (torsor doctor)."
 
     def __init__(self, name: str, program: Program) -> None:
-        self.name = name
-        self.program = program
-        self._natives: dict[np.dtype[Any], native.NativeFunction] = {}
-        self._sources: dict[str, Callable[..., dict[str, Any]]] = {}
+        order = [port.name for port in program.graph.inputs]
+        super().__init__("kernel", name, program, order, len(order))
         self._called_by_jax: Callable[..., tuple[Any, ...]] | None = None
         self._pullbacks: dict[tuple[str, ...], Kernel] = {}
-        self._order = [port.name for port in program.graph.inputs]
-        self._names = [port.name for port in program.outputs]
         self._single = len(self._names) == 1
-        if len(set(self._names)) < len(self._names):
-            raise ArgumentError(
-                f"kernel {name!r}: two outputs have one name, among {', '.join(self._names)}; rename one."
-            )
-        self._entry = FastEntry(self._general, "kernel", self._order, len(self._order), by_first=False)
-        setattr(self, "__call__", self._entry)  # noqa: B010 for type checkers, it stays a method
-
-    @_OfKernels
-    def __signature__(self) -> inspect.Signature:
-        """The inputs, and ``out``, for `inspect.signature`."""
         kind = inspect.Parameter
-        inputs = [kind(name, kind.POSITIONAL_OR_KEYWORD) for name in self._order if name.isidentifier()]
-        return inspect.Signature([*inputs, kind("out", kind.KEYWORD_ONLY, default=None)])
+        inputs = [kind(word, kind.POSITIONAL_OR_KEYWORD) for word in order if word.isidentifier()]
+        self.__signature__ = inspect.Signature([*inputs, kind("out", kind.KEYWORD_ONLY, default=None)])
+        if len(set(self._names)) < len(self._names):
+            among = ", ".join(self._names)
+            raise ArgumentError(f"kernel {name!r}: two outputs have one name, among {among}; rename one.")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Kernel, (self.name, self.program)
 
     @property
-    def inputs(self) -> dict[str, tuple[int, ...]]:
+    def inputs(self) -> dict[str, Shape]:
         """Shape of each input, by name, in order."""
         return {port.name: port.shape for port in self.program.graph.inputs}
 
-    @property
-    def outputs(self) -> dict[str, tuple[int, ...]]:
-        """Shape of each output, by name, in order."""
-        return {port.name: port.shape for port in self.program.outputs}
-
-    def count(self) -> dict[str, int]:
-        """How many operations of each kind one evaluation takes."""
-        return count(self.program)
-
-    def _parts(self, out: Any) -> list[Array]:
-        """The arrays to write to, by the order of the outputs."""
-        if not isinstance(out, Mapping):
-            if not self._single:
-                raise ShapeError(
-                    f"kernel {self.name!r}: out must be a dict of arrays {', '.join(self._names)}, got {type(out).__name__}."
-                )
-            return [out]
-        missing = [name for name in self._names if name not in out]
-        if missing:
-            raise ShapeError(f"kernel {self.name!r}: out lacks {', '.join(missing)}.")
-        parts = [out[name] for name in self._names]
-        native.refuse_overlap(self._names, parts)
-        return parts
-
-    def _general(self, /, *args: Array, out: Any = None, **named: Array) -> Any:
-        """Any call; the next one like it goes straight to the machine code."""
-        given, parts = self._given(args, named), None if out is None else self._parts(out)
+    def _answer(self, /, *args: Array, out: Any = None, **named: Array) -> Any:
+        ports, given, parts = self.program.graph.inputs, self._given(args, named), self._parts(out)
         if foreign_among(*given):
-            return self._in_another_library(given, parts)
-        if out is None and any(_is_jax(value) for value in given) and (run := self._in_jax()) is not None:
-            return self._gathered(run(*map(_checked_shape, repeat(self.name), self.program.graph.inputs, given)), out)
-        arrays = [_checked(self.name, port, x) for port, x in zip(self.program.graph.inputs, given, strict=True)]
+            inputs = dict(zip(self._order, given, strict=True))
+            return self._in_another_library(ports, inputs, (), lambda names, _: self.pullback(*names), parts)
+        if out is None and any(map(is_jax, given)) and (run := self._in_jax()) is not None:
+            return self._gathered(run(*map(of_shape, ports, given)))
+        arrays, dtype = self._arrays(ports, given)
         if not compiles():
             return self._gathered(self._uncompiled(arrays, parts), out)
-        single = all(array.dtype == np.float32 for array in arrays)
-        code = self.native(np.dtype(np.float32 if single else np.float64))
+        code = self.native(dtype)
         results = code(arrays, parts)
         pattern = {port.name: Numbers(port.shape) for port in code.inputs}
         self._entry.remember(pattern, code.target(None if self._single else dict, self._names))
         return self._gathered(results, out)
 
-    def _in_another_library(self, given: list[Any], parts: list[Array] | None) -> Any:
-        shapes = {name: tuple(map(str, shape)) for name, shape in self.inputs.items()}
-        arrays, axes, template = taken_apart(shapes, dict(zip(self._order, given, strict=True)))
-        outputs = {name: tuple(map(str, shape)) for name, shape in self.outputs.items()}
-        gather = alone if self._single else partial(by_name, tuple(self._names))
-        evaluate = evaluated_by(self, template, in_a_tuple if self._single else values_of, gather)
-        try:
-            return across(
-                Crossing(arrays, axes, outputs, evaluate, gather, lambda names, _: self.pullback(*names), parts)
-            )
-        except TorsorError as error:
-            raise error if str(error).startswith("kernel ") else error.at(f"kernel {self.name!r}")  # noqa: B904 the same error
-
-    def _gathered(self, results: Sequence[Any], out: Any) -> Any:
-        """What the caller is given."""
-        if self._single:
-            return results[0]
-        return out if type(out) is dict and len(out) == len(results) else dict(zip(self._names, results, strict=True))
-
     def _uncompiled(self, arrays: list[Any], out: list[Array] | None) -> list[Any]:
         """The same function as NumPy source."""
         with np.errstate(all="ignore"):
-            results = list(self._source("numpy")(*arrays).values())
+            results = list(self._source()(*arrays).values())
         for k, target in enumerate(out or []):
             target[...] = results[k]
             results[k] = target
         return results
-
-    def _source(self, library: str) -> Callable[..., dict[str, Any]]:
-        if library not in self._sources:
-            self._sources[library] = emit_numpy.build(self.program, library)
-        return self._sources[library]
 
     def _in_jax(self) -> Callable[..., Sequence[Any]] | None:
         """What JAX arrays are given to: the machine code, the source if that is chosen, or None if JAX cannot take either."""
@@ -206,7 +126,7 @@ class Kernel:
         """
         for kind, name, known in (("output", output, self.outputs), *(("input", x, self.inputs) for x in inputs)):
             if name not in known:
-                raise unknown_name(f"kernel {self.name!r}", kind, name, known, f"kernel.{kind}s")
+                raise unknown_name(self._where, kind, name, known, f"kernel.{kind}s")
         return Kernel(f"{self.name} ∂{output}", differentiate.jacobian(self.program, output, *inputs))
 
     @explained
@@ -226,7 +146,7 @@ class Kernel:
         """
         for name in inputs:
             if name not in self.inputs:
-                raise unknown_name(f"kernel {self.name!r}", "input", name, self.inputs, "kernel.inputs")
+                raise unknown_name(self._where, "input", name, self.inputs, "kernel.inputs")
         if inputs not in self._pullbacks:
             self._pullbacks[inputs] = Kernel(f"{self.name} pulled back", differentiate.pullback(self.program, *inputs))
         return self._pullbacks[inputs]
@@ -294,57 +214,42 @@ class Kernel:
         """The machine code for one precision, compiled or loaded when first asked for."""
         if dtype not in self._natives:
             self._natives[dtype] = native.build(f"program|{self._digest}", lambda: self.program, dtype)
-        return self._natives[dtype]
+        return self._natives[dtype]  # type: ignore[no-any-return]
 
     @once
     def _digest(self) -> str:
-        text = "".join(emit(self.program, "one", "double", engine.host_target()).texts) + repr(
-            (self.program.graph.inputs, self.program.outputs)
-        )
-        return hashlib.sha256(text.encode()).hexdigest()
+        texts = emit(self.program, "one", "double", engine.host_target()).texts
+        ports = repr((self.program.graph.inputs, self.program.outputs))
+        return hashlib.sha256("".join([*texts, ports]).encode()).hexdigest()
 
     def _given(self, args: tuple[Array, ...], named: dict[str, Array]) -> list[Any]:
         """The inputs in order."""
-        ports = self.program.graph.inputs
-        if len(args) > len(ports):
-            raise ShapeError(f"kernel {self.name!r} takes {len(ports)} inputs, got {len(args)}.")
-        by_position = dict(zip(self.inputs, args, strict=False))
+        if len(args) > len(self._order):
+            raise ShapeError(f"{self._where} takes {len(self._order)} inputs, got {len(args)}.")
+        by_position = dict(zip(self._order, args, strict=False))
         if twice := [name for name in by_position if name in named]:
-            raise ShapeError(f"kernel {self.name!r}: {', '.join(twice)} given twice, by position and by name.")
-        given = by_position | named
-        for name in given:
-            if name not in self.inputs:
-                raise unknown_name(f"kernel {self.name!r}", "input", name, self.inputs, "kernel.inputs")
-        missing = [port.name for port in ports if port.name not in given]
-        if missing:
-            raise ShapeError(f"kernel {self.name!r}: missing inputs {', '.join(missing)}.")
-        return [given[port.name] for port in ports]
+            raise ShapeError(f"{', '.join(twice)} given twice, by position and by name.")
+        return self._in_order(by_position | named)
 
     def __repr__(self) -> str:
-        def ports(shapes: dict[str, tuple[int, ...]]) -> str:
+        def ports(shapes: dict[str, Shape]) -> str:
             return ", ".join(f"{name} {shape}" for name, shape in shapes.items())
 
         return f"<Kernel {self.name!r}: {ports(self.inputs)} → {ports(self.outputs)}; {sum(self.count().values())} operations>"
 
     def _repr_html_(self) -> str:
         """Inputs, outputs and operations, for notebooks."""
-
-        def ports(title: str, shapes: dict[str, tuple[int, ...]]) -> list[list[str]]:
-            return [
-                [title if k == 0 else "", plain(name), plain(shape or "()")]
-                for k, (name, shape) in enumerate(shapes.items())
-            ]
-
+        both = (("inputs", self.inputs), ("outputs", self.outputs))
+        ports = [
+            [title if k == 0 else "", plain(name), plain(shape or "()")]
+            for title, shapes in both
+            for k, (name, shape) in enumerate(shapes.items())
+        ]
         counted = self.count()
         costs = ", ".join(f"{number} {kind}" for kind, number in counted.items()) or "none"
         return block(
             heading(f"Kernel {self.name}", [f"{sum(counted.values())} operations"]),
-            table(
-                ["", "name", "shape"],
-                [*ports("inputs", self.inputs), *ports("outputs", self.outputs)],
-                left=3,
-                fold="ports",
-            ),
+            table(["", "name", "shape"], ports, left=3, fold="ports"),
             f"<div>operations: {plain(costs, 400)}</div>",
         )
 
@@ -354,35 +259,3 @@ def _library(name: str, who: str) -> Any:
         return importlib.import_module(name)
     except ImportError as error:
         raise MissingDependency(f"{who} needs {name}: pip install 'torsor[{name}]'.") from error
-
-
-def _is_jax(value: Any) -> bool:
-    return type(value) is not np.ndarray and namespace(value).__name__ == "jax.numpy"
-
-
-def _checked(name: str, port: Port, value: Array) -> Any:
-    try:
-        array = np.asarray(as_numbers(value))
-        if array.dtype not in native.ELEMENTS:
-            array = array.astype(np.float64)
-    except ShapeError as error:  # an array of another library
-        raise ShapeError(f"kernel {name!r}: `{port.name}`: {error}") from None
-    except (TypeError, ValueError) as error:
-        if _is_jax(value):
-            raise ArgumentError(
-                f"kernel {name!r}: `{port.name}` has no numbers yet, within a function that JAX transforms. That needs a call "
-                "without out=, and JAX on the CPU with the compiler (torsor doctor)."
-            ) from error
-        raise ShapeError(f"kernel {name!r}: `{port.name}` must be an array of numbers, got {value!r:.60}.") from error
-    return _checked_shape(name, port, array)
-
-
-def _checked_shape(name: str, port: Port, value: Array) -> Any:
-    array = value if hasattr(value, "shape") else np.asarray(value)
-    if array.shape[array.ndim - len(port.shape) :] != port.shape:
-        shape = ", ".join(map(str, ("...", *port.shape)))
-        raise ShapeError(f"kernel {name!r}: `{port.name}` must have shape ({shape}), got {array.shape}.")
-    if array.ndim - len(port.shape) > MOST_BATCH_AXES:
-        axes = array.ndim - len(port.shape)
-        raise ShapeError(f"kernel {name!r}: a batch has at most {MOST_BATCH_AXES} axes, got {axes} of `{port.name}`.")
-    return array

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import functools
 import hashlib
 import math
 from collections.abc import Iterator, Sequence
@@ -13,26 +12,25 @@ from weakref import ref
 
 import numpy as np
 
-from torsor.arrays import as_numbers
 from torsor.arrays.typing import Numbers as Given, Out
-from torsor.bridges import Crossing, across, by_name, evaluated_by, foreign_among, taken_apart, values_of
+from torsor.bridges import foreign_among
 from torsor.compiler.backend import compiles
-from torsor.compiler.graph import Port, Program, count
-from torsor.compiler.print import numpy as emit_numpy, scan as emit_scan
+from torsor.compiler.compiled import Compiled
+from torsor.compiler.graph import Port, Program, Shape
+from torsor.compiler.print import scan as emit_scan
 from torsor.compiler.print.scan import Roles
 from torsor.compiler.run import engine
 from torsor.compiler.run.apart import new_lock
-from torsor.compiler.run.cache import Source, machine_code
-from torsor.compiler.run.fast_entry import FastEntry, Numbers, Target, new_arrays
-from torsor.compiler.run.native import ALIGNMENT, ELEMENTS, address_of, refuse_overlap, regular
-from torsor.compiler.run.threads import AT_ONCE, WORTH_A_THREAD, get_threads, in_parts, least_to_share, share
-from torsor.errors import ArgumentError, ShapeError, TorsorError, unknown_name
+from torsor.compiler.run.cache import machine_code
+from torsor.compiler.run.fast_entry import Numbers, Target
+from torsor.compiler.run.native import ELEMENTS, Code, address_of, batch_of, regular, results_of
+from torsor.compiler.run.threads import AT_ONCE, WORTH_A_THREAD, get_threads, least_to_share, parts, share
+from torsor.errors import ArgumentError, ShapeError
 
 Array = Any
-SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 
 
-class Scan:
+class Scan(Compiled):
     """A step function compiled into a loop over time; trajectories of a batch run side by side in vector lanes.
 
     `torsor.scan` makes it. Call it with ``steps``, how many; and by name the initial state (*batch, *shape), per-step inputs
@@ -48,208 +46,134 @@ class Scan:
             self, /, *, steps: int, every: Given = 1, out: Out = None, **given: Given
         ) -> dict[str, Array]: ...
 
-    else:  # what is called is the scan's own entry, without a method of Python's in between
-        __slots__ = ("__call__", "__dict__", "__weakref__")
+    else:
+        __slots__ = ("__call__",)
+
+    listed = "its state and inputs"
+    needs_numbers = "A scan takes numbers."
 
     def __init__(self, name: str, program: Program, roles: Roles) -> None:
-        self.name, self.program, self.roles = name, program, roles
         for given, made in zip(program.graph.inputs[: roles.state], program.outputs, strict=False):
             if given != made:
                 raise ArgumentError(
                     f"scan: the step must return its state first, in the same order and shape: expected {given.name!r} "
                     f"{given.shape}, got {made.name!r} {made.shape}."
                 )
-        self._names = {port.name for port in program.graph.inputs}
-        self._natives: dict[np.dtype[Any], tuple[int, int, Any]] = {}
-        self._source = functools.cache(lambda: emit_numpy.build(program))
-        self._lock = new_lock()
-        self._operations = max(1, sum(count(program).values()))
-        names = [*(port.name for port in program.graph.inputs), "steps", "every"]
-        self._entry = FastEntry(self._general, "scan", names, 0, by_first=False)
-        setattr(self, "__call__", self._entry)  # noqa: B010 for type checkers, it stays a method
+        arguments = [*(port.name for port in program.graph.inputs), "steps", "every"]
+        super().__init__("scan", name, program, arguments, 0)
+        self.roles, self._lock = roles, new_lock()
+        self._operations = max(1, sum(self.count().values()))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Scan, (self.name, self.program, self.roles)
 
     @property
-    def state(self) -> dict[str, tuple[int, ...]]:
+    def state(self) -> dict[str, Shape]:
         """Shapes of the state, by name."""
         return {port.name: port.shape for port in self.program.graph.inputs[: self.roles.state]}
 
-    @property
-    def outputs(self) -> dict[str, tuple[int, ...]]:
-        """Shapes of what is saved, by name."""
-        return {port.name: port.shape for port in self.program.outputs}
-
-    def count(self) -> dict[str, int]:
-        """How many operations of each kind one step takes."""
-        return count(self.program)
-
-    def _general(self, /, *, steps: int, every: int = 1, out: Any = None, **given: Array) -> dict[str, Array]:
-        """Any call; the next one like it goes straight to the machine code."""
+    def _answer(self, /, *, steps: int, every: int = 1, out: Any = None, **named: Array) -> dict[str, Array]:
         if not (isinstance(steps, Integral) and isinstance(every, Integral)) or steps < 0 or every < 1:
             raise ArgumentError(
-                f"scan {self.name!r}: steps must be a whole number, not negative, and every one of at least 1, got "
-                f"{steps!r:.40}, {every!r:.40}."
+                f"steps must be a whole number, not negative, and every one of at least 1, got {steps!r:.40}, {every!r:.40}."
             )
         if self.roles.backward and every != 1:
-            raise ArgumentError(f"scan {self.name!r} goes backward, and saves every step: leave out every={every}.")
-        ports = self._ports(steps)
-        if given.keys() != self._names:
-            self._refuse_names(given)
-        if foreign_among(*given.values()):
-            return self._in_another_library(ports, given, {"steps": steps, "every": every}, out)
-        raw = [_numbers(self.name, port.name, given[port.name]) for port in ports]
-        dtype = SINGLE if all(array.dtype == SINGLE for array in raw) else DOUBLE
-        arrays = [np.asarray(array, dtype) for array in raw]
-        leads = [_lead(self.name, array, port) for array, port in zip(arrays, ports, strict=True)]
-        batch = leads[0] if leads.count(leads[0]) == len(leads) else _common(self.name, ports, leads)
-        saved = steps // every
-        results = self._results((*batch, saved), dtype, out, arrays)
-        states = math.prod(batch)
+            raise ArgumentError(f"{self._where} goes backward, and saves every step: leave out every={every}.")
+        ports, given = self._ports(steps), self._in_order(named)
+        if foreign_among(*given):
+            if out is not None:
+                raise ArgumentError("out= takes NumPy arrays, with arguments that are none: leave it out.")
+            # The axis of time is one of each result, before its own
+            found = self._in_another_library(ports, named | {"steps": steps, "every": every}, ("step",))
+            return found
+        arrays, dtype = self._arrays(ports, given)
+        leads, batch = batch_of(ports, arrays)
+        saved, states = steps // every, math.prod(batch)
+        results = self._results((*batch, saved), dtype, self._parts(out), arrays)
         if states and steps and not compiles():
-            return self._uncompiled(arrays, batch, steps, every, results)
-        if states and steps:
+            self._uncompiled(arrays, batch, steps, every, results)
+        elif states and steps:
             pairs = [regular(a, port, lead, batch, dtype) for a, port, lead in zip(arrays, ports, leads, strict=True)]
             strides = [stride for _, stride in pairs]
-            strides += [
-                array.strides[0] if len(batch) == 1 else saved * port.size * dtype.itemsize
-                for array, port in zip(results.values(), self.program.outputs, strict=True)
-            ]
-            operands = [array for array, _ in pairs] + list(results.values())
-            self._run(dtype, states, steps, every, operands, strides)
+            for array, port in zip(results, self.program.outputs, strict=True):
+                strides.append(array.strides[0] if len(batch) == 1 else saved * port.size * dtype.itemsize)
+            self._run(dtype, states, steps, every, [*(array for array, _ in pairs), *results], strides)
             self._remember(dtype, ports, steps, every)
-        return results if out is None else out
-
-    def _in_another_library(
-        self, ports: Sequence[Port], given: dict[str, Array], times: dict[str, int], out: Any
-    ) -> dict[str, Array]:
-        """For arrays that a bridge takes: the axis of time is one of each result, before its own."""
-        if out is not None:
-            raise ArgumentError(
-                f"scan {self.name!r}: out= takes NumPy arrays, with arguments that are none: leave it out."
-            )
-        shapes = {port.name: tuple(map(str, port.shape)) for port in ports}
-        arrays, axes, template = taken_apart(shapes, given | times)
-        outputs = {name: ("step", *map(str, shape)) for name, shape in self.outputs.items()}
-        gather = functools.partial(by_name, tuple(outputs))
-        try:
-            found = across(Crossing(arrays, axes, outputs, evaluated_by(self, template, values_of, gather), gather))
-        except TorsorError as error:
-            raise error if str(error).startswith("scan ") else error.at(f"scan {self.name!r}")  # noqa: B904 the same error
-        return found  # type: ignore[no-any-return]
+        return self._gathered(results, out)
 
     def _results(
-        self, lead: tuple[int, ...], dtype: np.dtype[Any], out: Any, arrays: Sequence[Array]
-    ) -> dict[str, Array]:
+        self, lead: Shape, dtype: np.dtype[Any], out: list[Array] | None, arrays: Sequence[Array]
+    ) -> list[Array]:
         """New arrays for what is saved, or those given."""
-        shapes = {port.name: (*lead, *port.shape) for port in self.program.outputs}
-        if out is None:
-            if not compiles():
-                return {name: np.empty(shape, dtype) for name, shape in shapes.items()}
-            return dict(zip(shapes, new_arrays(list(shapes.values()), dtype), strict=True))
-        if not isinstance(out, dict) or out.keys() != shapes.keys():
-            raise ShapeError(f"scan {self.name!r}: out must be a dict of arrays {', '.join(shapes)}, got {out!r:.60}.")
-        refuse_overlap(list(out), list(out.values()))
-        for name, shape in shapes.items():
-            array = out[name]
-            if not isinstance(array, np.ndarray) or array.shape != shape or array.dtype != dtype:
-                found = f"{getattr(array, 'shape', None)} of {getattr(array, 'dtype', type(array).__name__)}"
-                raise ShapeError(
-                    f"scan {self.name!r}: out: `{name}` must be an array of shape {shape} of {dtype}, got {found}."
-                )
+        if out is None and not compiles():
+            return [np.empty((*lead, *port.shape), dtype) for port in self.program.outputs]
+        results = results_of(self.program.outputs, lead, dtype, out)
+        for name, array in zip(self._names, out or [], strict=False):
             # Trajectories may lie apart, each in one piece: a part of a longer record
             whole = array.flags.carray or (len(lead) == 2 and len(array) > 0 and array[0].flags.carray)
             if not whole or any(np.may_share_memory(array, x) for x in arrays):
-                raise ShapeError(
-                    f"scan {self.name!r}: out: `{name}` must be contiguous, writeable, and no part of an input."
-                )
-        return {name: out[name] for name in shapes}
+                raise ShapeError(f"out: `{name}` must be contiguous, writeable, and no part of an input.")
+        return results
 
     def _remember(self, dtype: np.dtype[Any], ports: Sequence[Port], steps: int, every: int) -> None:
         """Let the next call of as many steps go straight to the machine code, if it is done before anybody would press Ctrl-C."""
         one = steps * self._operations
         if one > AT_ONCE:
             return
-        address, scratch, code = self._native(dtype)
+        address, scratch, native = self._native(dtype)
         shapes = [(steps // every, *port.shape) for port in self.program.outputs]
-        most = max(1, WORTH_A_THREAD // one)
-        names, extra = list(self.outputs), (steps // every * every, every)
-        sharing = least_to_share(one)
-        target = Target(shapes, dtype, 0, address, most, scratch, ref(code), dict, names, extra=extra, sharing=sharing)
+        most, sharing, extra = max(1, WORTH_A_THREAD // one), least_to_share(one), (steps // every * every, every)
+        found = shapes, dtype, 0, address, most, scratch, ref(native), dict, self._names
+        target = Target(*found, extra=extra, sharing=sharing)
         pattern = {port.name: Numbers(port.shape) for port in ports}
         self._entry.remember({**pattern, "steps": int(steps), "every": int(every)}, target)
         if every == 1:
             self._entry.remember({**pattern, "steps": int(steps)}, target)
 
-    def _refuse_names(self, given: dict[str, Array]) -> None:
-        names = [port.name for port in self.program.graph.inputs]
-        for name in given:
-            if name not in self._names:
-                raise unknown_name(f"scan {self.name!r}", "input", name, names, "its state and inputs")
-        raise ShapeError(f"scan {self.name!r}: missing {', '.join(name for name in names if name not in given)}.")
-
-    def _uncompiled(
-        self, arrays: list[Array], batch: tuple[int, ...], steps: int, every: int, results: dict[str, Array]
-    ) -> dict[str, Array]:
+    def _uncompiled(self, arrays: list[Array], batch: Shape, steps: int, every: int, results: list[Array]) -> None:
         """The same loop as Python over the step's NumPy source."""
         step, ports = self._source(), self.program.graph.inputs
         first, last = self.roles.state, self.roles.state + self.roles.inputs
         state = list(arrays[:first])
         for t in reversed(range(steps)) if self.roles.backward else range(steps):
-            now = [
-                np.take(a, t, axis=a.ndim - len(p.shape) - 1)
-                for a, p in zip(arrays[first:last], ports[first:last], strict=True)
-            ]
+            moving = zip(arrays[first:last], ports[first:last], strict=True)
+            now = [np.take(a, t, axis=a.ndim - len(port.shape) - 1) for a, port in moving]
             with np.errstate(all="ignore"):
                 values = list(step(*state, *now, *arrays[last:]).values())
             state = values[:first]
             if (t + 1) % every == 0:
-                for target, value, port in zip(results.values(), values, self.program.outputs, strict=True):
-                    np.moveaxis(target, len(batch), 0)[(t + 1) // every - 1] = np.broadcast_to(
-                        value, (*batch, *port.shape)
-                    )
-        return results
+                for target, value, port in zip(results, values, self.program.outputs, strict=True):
+                    saved = np.moveaxis(target, len(batch), 0)
+                    saved[(t + 1) // every - 1] = np.broadcast_to(value, (*batch, *port.shape))
 
     def _ports(self, steps: int) -> Sequence[Port]:
-        if not self.roles.inputs:
-            return self.program.graph.inputs
-        first, last = self.roles.state, self.roles.state + self.roles.inputs
-        return [
-            Port(port.name, (steps, *port.shape)) if first <= k < last else port
-            for k, port in enumerate(self.program.graph.inputs)
-        ]
+        ports, first, last = self.program.graph.inputs, self.roles.state, self.roles.state + self.roles.inputs
+        along = [Port(port.name, (steps, *port.shape)) for port in ports[first:last]]
+        return [*ports[:first], *along, *ports[last:]]
 
     def _run(
         self, dtype: np.dtype[Any], states: int, steps: int, every: int, operands: list[Array], strides: list[int]
     ) -> None:
-        address, scratch, code = self._native(dtype)
+        code = self._native(dtype)
         sizes = [port.size * dtype.itemsize for port in (*self.program.graph.inputs, *self.program.outputs)]
-        addresses = [(array, address_of(array)) for array in operands]  # the arrays live as long as the work does
-
-        def work(start: int, length: int) -> Iterator[None]:
-            area = ctypes.create_string_buffer(scratch + ALIGNMENT)
-            last = -(-ctypes.addressof(area) // ALIGNMENT) * ALIGNMENT
-            given = [(at + start * stride, stride) for (_, at), stride in zip(addresses, strides, strict=True)]
-            between = _Between(self.roles, sizes, given, length, steps)
+        given = [(address_of(array), stride) for array, stride in zip(operands, strides, strict=True)]
+        for start, length in parts(states, steps * self._operations):
+            moved = [(at + start * stride, stride) for at, stride in given]
+            between = _Between(self.roles, sizes, moved, length, steps)
             most = max(1, AT_ONCE * get_threads() // (self._operations * length))
             for done, now, apart in _stretches(steps // every * every, every, most):
                 places, gaps = zip(*between.operands(done, now, every), strict=True)
-                share(address, length, now * self._operations, places, gaps, scratch, (last, 0), (now, apart))
-                yield
-            assert code  # in memory until the last step
+                share(code.address, length, now * self._operations, places, gaps, code.scratch, extra=(now, apart))
 
-        in_parts(states, steps * self._operations, work)
-
-    def _native(self, dtype: np.dtype[Any]) -> tuple[int, int, Any]:
+    def _native(self, dtype: np.dtype[Any]) -> Code:
         with self._lock:
             if dtype not in self._natives:
                 module = emit_scan.emit(self.program, self.roles, ELEMENTS[dtype], engine.host_target())
                 key = hashlib.sha256("".join(module.texts).encode()).hexdigest()
-                source = Source(module, {}, self._operations)
-                native = machine_code(f"scan|{key}", ["scan_many"], lambda: source).native
-                self._natives[dtype] = (native.address("scan_many"), module.scratch, native)
-            return self._natives[dtype]
+                about = {"operations": self._operations}
+                native = machine_code(f"scan|{key}", ["scan_many"], lambda: (module, about))
+                self._natives[dtype] = Code(native.address("scan_many"), module.scratch, native)
+            return self._natives[dtype]  # type: ignore[no-any-return]
 
     def __repr__(self) -> str:
         cost = f"{self._operations} operations a step"
@@ -299,9 +223,8 @@ class _Between:
             if roles.backward:
                 yield self._result(k, first)
                 continue
-            yield (
-                self._result(k, saved) if (done + count) % every == 0 or count >= every else self._kept(k, self._parity)
-            )
+            is_saved = (done + count) % every == 0 or count >= every
+            yield self._result(k, saved) if is_saved else self._kept(k, self._parity)
 
     def _result(self, k: int, index: int) -> tuple[int, int]:
         at, stride = self._given[self._inputs + k]
@@ -313,28 +236,3 @@ class _Between:
         if not self._own:
             self._own = [[ctypes.create_string_buffer(self._length * size) for size in sizes] for _ in range(2)]
         return ctypes.addressof(self._own[parity][k]), sizes[k]
-
-
-def _lead(name: str, array: Array, port: Port) -> tuple[int, ...]:
-    rank = len(port.shape)
-    if array.ndim < rank or array.shape[array.ndim - rank :] != port.shape:
-        shape = ", ".join(map(str, ("...", *port.shape)))
-        raise ShapeError(f"scan {name!r}: `{port.name}` must have shape ({shape}), got {array.shape}.")
-    return tuple(array.shape[: array.ndim - rank])
-
-
-def _numbers(name: str, port: str, value: Array) -> Array:
-    try:
-        return np.asarray(as_numbers(value))
-    except ShapeError as error:  # an array of another library
-        raise ShapeError(f"scan {name!r}: `{port}`: {error}") from None
-    except (TypeError, ValueError) as error:
-        raise ShapeError(f"scan {name!r}: `{port}` must be an array of numbers, got {value!r:.60}.") from error
-
-
-def _common(name: str, ports: Sequence[Port], leads: list[tuple[int, ...]]) -> tuple[int, ...]:
-    try:
-        return np.broadcast_shapes(*leads)
-    except ValueError:
-        found = ", ".join(f"`{port.name}` {lead}" for port, lead in zip(ports, leads, strict=True))
-        raise ShapeError(f"scan {name!r}: the batch axes do not broadcast: {found}.") from None

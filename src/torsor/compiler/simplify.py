@@ -6,14 +6,17 @@ Every rule is exact in floating point for finite inputs, up to the sign of zero.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Sequence
 from enum import Enum
+from functools import partial
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
 
 from torsor.arrays import correctly_rounded
-from torsor.compiler.graph import COMMUTATIVE, LIBRARY, TRUTH_VALUED, Block, Graph, Kept, Op, Program, replayed
+from torsor.compiler.graph import COMMUTATIVE, LIBRARY, OPERATORS, Block, Graph, Kept, Op, Program, every, nodes_in
 
 
 class Level(Enum):
@@ -46,9 +49,8 @@ class Rewriter:
         self._known: dict[Op, dict[tuple[int, ...], int]] = {op: {} for op in Op}
         self.programs: dict[str, Program] = {}  # those called, by digest
         self._blocks: dict[tuple[Block, tuple[int, ...]], list[int]] = {}
-        self._rewritings = {
-            op: [rule.rewrite for rule in RULES.get(op, ()) if self.full or rule.structural] for op in Op
-        }
+        used = {op: [rule for rule in RULES.get(op, ()) if self.full or rule.structural] for op in Op}
+        self._rewritings = {op: [rule.rewrite for rule in rules] for op, rules in used.items()}
 
     def block(self, block: Block, args: Sequence[int]) -> list[int]:
         """The nodes of all numbers that a block makes; it stays as it is, and an equal one made before is the same."""
@@ -124,16 +126,12 @@ class Rule(NamedTuple):
     structural: bool = False
 
 
-def _all(block: Block) -> bool:
-    return True
-
-
-def simplify(program: Program, level: Level = Level.FULL, kept: Kept = _all) -> Program:
+def simplify(program: Program, level: Level = Level.FULL, kept: Kept = every) -> Program:
     """A program with the same outputs and fewer operations; blocks that are not ``kept`` are written out."""
     if level is Level.OFF:
         return program
     rewriter = Rewriter(Graph(program.graph.inputs), level)
-    return compact(_recorded(program, rewriter.graph, rewriter, kept))
+    return compact(program.recorded(rewriter.graph, rewriter, kept))
 
 
 def compact(program: Program) -> Program:
@@ -141,12 +139,6 @@ def compact(program: Program) -> Program:
     target = Graph(program.graph.inputs)
     new = target.take(program.graph, program.live())
     return Program(target, program.outputs, tuple(tuple(new[node] for node in nodes) for nodes in program.results))
-
-
-def _recorded(program: Program, graph: Graph, recorder: Graph | Rewriter, kept: Kept = _all) -> Program:
-    """The same program in another graph, its operations told to a recorder."""
-    found = iter(replayed(program, recorder, graph.input_nodes, kept))
-    return Program(graph, program.outputs, tuple(tuple(next(found) for _ in nodes) for nodes in program.results))
 
 
 # What the operations mean on numbers
@@ -177,26 +169,17 @@ def _extreme(better: Callable[[float, float], bool]) -> Callable[[float, float],
 
 
 _MEANING: dict[Op, Callable[..., float]] = {
-    Op.ADD: lambda x, y: x + y,
-    Op.SUB: lambda x, y: x - y,
-    Op.MUL: lambda x, y: x * y,
+    **OPERATORS,
     Op.DIV: _divide,
-    Op.NEG: lambda x: -x,
-    Op.SQRT: correctly_rounded.sqrt,
-    Op.SIN: correctly_rounded.sin,
-    Op.COS: correctly_rounded.cos,
+    **{op: getattr(correctly_rounded, op.name.lower()) for op in (Op.SQRT, Op.SIN, Op.COS, Op.FLOOR)},
     Op.ABS: abs,
     Op.MIN: _extreme(lambda x, y: x < y),
     Op.MAX: _extreme(lambda x, y: x > y),
     Op.SIGN: _sign,
-    Op.GREATER: lambda x, y: x > y,
-    Op.GREATER_EQUAL: lambda x, y: x >= y,
-    Op.EQUAL: lambda x, y: x == y,
-    Op.NOT: lambda x: not x,
+    Op.NOT: operator.not_,
     Op.AND: lambda x, y: bool(x and y),
     Op.OR: lambda x, y: bool(x or y),
     Op.SELECT: lambda c, x, y: x if c else y,
-    Op.FLOOR: correctly_rounded.floor,
     **{op: getattr(correctly_rounded, "power" if op is Op.POW else name) for op, (name, _) in LIBRARY.items()},
 }
 
@@ -214,20 +197,16 @@ def _fold(op: Op) -> Rule:
     return Rule(f"{op.name.lower()} of constants", rewrite)
 
 
-def _odd(op: Op) -> Rule:
+def _of_negated(op: Op, *, is_odd: bool) -> Rule:
     def rewrite(w: Rewriter, x: int) -> int | None:
-        inner = w.negated(x)
-        return None if inner is None else w.apply(Op.NEG, w.apply(op, inner))
+        if (inner := w.negated(x)) is None:
+            return None
+        return w.apply(Op.NEG, w.apply(op, inner)) if is_odd else w.apply(op, inner)
 
-    return Rule(f"{op.name.lower()}(−x) = −{op.name.lower()}(x)", rewrite)
+    return Rule(f"{op.name.lower()}(−x) = {'−' * is_odd}{op.name.lower()}(x)", rewrite)
 
 
-def _even(op: Op) -> Rule:
-    def rewrite(w: Rewriter, x: int) -> int | None:
-        inner = w.negated(x)
-        return None if inner is None else w.apply(op, inner)
-
-    return Rule(f"{op.name.lower()}(−x) = {op.name.lower()}(x)", rewrite)
+_odd, _even = partial(_of_negated, is_odd=True), partial(_of_negated, is_odd=False)
 
 
 def _add_negated(w: Rewriter, x: int, y: int) -> int | None:
@@ -280,18 +259,16 @@ def _negate_difference(w: Rewriter, x: int) -> int | None:
     return w.apply(Op.SUB, b, a)
 
 
-def _and_constant(w: Rewriter, x: int, y: int) -> int | None:
-    for known, other in ((x, y), (y, x)):
-        if (value := w.value(known)) is not None:
-            return other if value else known
-    return None
+def _with_constant(neutral: bool) -> Callable[..., int | None]:
+    """Of two truth values one is a constant: the ``neutral`` one, or one that decides."""
 
+    def rewrite(w: Rewriter, x: int, y: int) -> int | None:
+        for known, other in ((x, y), (y, x)):
+            if (value := w.value(known)) is not None:
+                return other if bool(value) is neutral else known
+        return None
 
-def _or_constant(w: Rewriter, x: int, y: int) -> int | None:
-    for known, other in ((x, y), (y, x)):
-        if (value := w.value(known)) is not None:
-            return known if value else other
-    return None
+    return rewrite
 
 
 def _select_constant(w: Rewriter, c: int, x: int, y: int) -> int | None:
@@ -304,6 +281,7 @@ def _select_not(w: Rewriter, c: int, x: int, y: int) -> int | None:
 
 
 RULES: dict[Op, tuple[Rule, ...]] = {
+    **{op: (_fold(op),) for op in _MEANING},
     Op.ADD: (
         Rule("x + 0 = x", lambda w, x, y: x if y == w.zero else None, True),
         Rule("0 + x = x", lambda w, x, y: y if x == w.zero else None, True),
@@ -340,14 +318,12 @@ RULES: dict[Op, tuple[Rule, ...]] = {
         Rule("−(−x) = x", lambda w, x: w.negated(x)),
         Rule("−(x − y) = y − x", _negate_difference),
     ),
-    Op.SQRT: (_fold(Op.SQRT),),
     Op.SIN: (_fold(Op.SIN), _odd(Op.SIN)),
     Op.COS: (_fold(Op.COS), _even(Op.COS)),
     Op.SIGN: (_fold(Op.SIGN), _odd(Op.SIGN)),
     Op.ABS: (_fold(Op.ABS), _even(Op.ABS)),
     Op.MIN: (_fold(Op.MIN), Rule("min(x, x) = x", lambda w, x, y: x if x == y else None)),
     Op.MAX: (_fold(Op.MAX), Rule("max(x, x) = x", lambda w, x, y: x if x == y else None)),
-    **{op: (_fold(op),) for op in (*TRUTH_VALUED, *LIBRARY, Op.FLOOR)},
     **{op: (_fold(op), _odd(op)) for op in (Op.TANH, Op.SINH, Op.ASINH, Op.ATANH, Op.CBRT)},
     Op.COSH: (_fold(Op.COSH), _even(Op.COSH)),
     Op.GREATER: (
@@ -355,11 +331,11 @@ RULES: dict[Op, tuple[Rule, ...]] = {
         Rule("0 > |x| is false", lambda w, x, y: w.zero if x == w.zero and w.ops[y] is Op.ABS else None),
     ),
     Op.AND: (
-        Rule("x and constant", _and_constant, True),
+        Rule("x and constant", _with_constant(neutral=True), True),
         Rule("x and x = x", lambda w, x, y: x if x == y else None),
     ),
     Op.OR: (
-        Rule("x or constant", _or_constant, True),
+        Rule("x or constant", _with_constant(neutral=False), True),
         Rule("x or x = x", lambda w, x, y: x if x == y else None),
     ),
     Op.SELECT: (
@@ -375,19 +351,7 @@ def evaluate(program: Program, inputs: Sequence[np.ndarray]) -> list[np.ndarray]
 
     It is slow, and the same to the last digit on every machine: operations are rounded once, sines and arc functions included.
     """
-    program = program.written_out()
-    graph = program.graph
     given = [x for array in inputs for x in np.asarray(array, dtype=float).ravel().tolist()]
-    values: dict[int, float] = {}
-    for node in program.live():
-        op, value = graph.ops[node], graph.values[node]
-        if op is Op.INPUT:
-            values[node] = given[value]
-        elif op is Op.CONSTANT:
-            values[node] = value
-        else:
-            values[node] = compute(op, *(values[x] for x in graph.args[node]))
-    return [
-        np.array([values[node] for node in nodes]).reshape(port.shape)
-        for port, nodes in zip(program.outputs, program.results, strict=True)
-    ]
+    values = nodes_in(program, SimpleNamespace(constant=float, apply=compute), given)
+    each = zip(program.outputs, program.results, strict=True)
+    return [np.array([values[node] for node in nodes]).reshape(port.shape) for port, nodes in each]

@@ -12,12 +12,12 @@ from torsor.border import explained
 from torsor.border.arrays import signature_of
 from torsor.compiler.graph import Op
 from torsor.compiler.kernel import Kernel
-from torsor.compiler.print.names import check_inputs, check_outputs
 from torsor.compiler.print.scan import Roles
 from torsor.compiler.scan import Scan
 from torsor.compiler.simplify import Level
 from torsor.compiler.trace import named_outputs, trace
 from torsor.errors import ArgumentError, ArgumentTypeError, unknown_name
+from torsor.functions.argument_names import check_inputs, check_outputs
 from torsor.functions.describe import Public
 from torsor.functions.dispatch import IN_LOOPS, PUBLIC, about_of
 from torsor.model import Parameters, Robot

@@ -15,10 +15,10 @@ import numpy as np
 from torsor.border.arrays import axes_of_fields, signature_of
 from torsor.compiler.graph import Program, count
 from torsor.compiler.run import native
-from torsor.compiler.run.native import Kept
 from torsor.compiler.simplify import Level, TooLong
 from torsor.compiler.trace import Budget, trace
 from torsor.errors import ShapeError
+from torsor.functions.kept import Kept
 from torsor.model import Robot
 from torsor.model.aligned import aligned
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from functools import partial
 from importlib import import_module
+from operator import attrgetter
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
@@ -23,21 +24,11 @@ from torsor.arrays.primitives import as_numbers, is_foreign, namespace
 from torsor.border import checked
 from torsor.border.arguments import wrong_names
 from torsor.border.arrays import prepare, signature_of
-from torsor.bridges import (
-    Crossing,
-    Template,
-    across,
-    alone,
-    evaluated_by,
-    foreign_among,
-    in_a_tuple,
-    taken_apart,
-)
+from torsor.bridges import Crossing, Template, across, alone, evaluated_by, foreign_among, in_a_tuple, taken_apart
 from torsor.compiler.backend import compiles
 from torsor.compiler.kernel import Kernel
 from torsor.compiler.run import jax_call, native
 from torsor.compiler.run.fast_entry import FastEntry, Numbers
-from torsor.compiler.run.native import CodeStore, Kept
 from torsor.compiler.trace import called
 from torsor.compiler.traced_array import TracedArray
 from torsor.errors import ArgumentTypeError, ShapeError, TorsorError
@@ -55,6 +46,7 @@ from torsor.functions.describe import (
     help_text,
     request_of,
 )
+from torsor.functions.kept import Kept
 from torsor.functions.variants import shared
 from torsor.model import Robot
 from torsor.model.aligned import aligned
@@ -63,7 +55,7 @@ from torsor.model.remembered import own, remembered
 P = ParamSpec("P")
 R = TypeVar("R")
 KEPT = 512  # functions as JAX calls them
-KERNELS = CodeStore(256 * 2**20)  # bytes in memory, of all functions
+KERNELS: Kept[native.Codes] = Kept(256 * 2**20, attrgetter("bytes"))  # in memory, of all functions
 JACOBIAN_MOST = 250_000  # rows or columns times operations; beyond, JAX differentiates the algorithm itself
 
 
@@ -167,6 +159,7 @@ class Dispatcher:
             return about.outputs.gather(_in_arrays(about, form, request)(arrays, about.outputs.parts(out)))
         request, numbers, is_first = shared(about, request)
         codes = KERNELS.get((about, request.identity()), lambda: about.codes(request))
+        codes.on_growth = KERNELS.trim
         kernel = native.NativeFunction(codes, lambda: about.program(request))
         result = about.outputs.gather(kernel([*arrays, *numbers], about.outputs.parts(out)))
         if not is_first:

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from torsor.compiler.run.apart import new_lock
-from torsor.compiler.run.native import Kept
 from torsor.functions.describe import Public, Request
+from torsor.functions.kept import Kept
 from torsor.mechanics.dynamics.springs import has_springs
 from torsor.model import Parameters, Robot
 from torsor.model.remembered import own

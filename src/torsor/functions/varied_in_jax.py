@@ -16,10 +16,10 @@ from torsor.arrays import is_concrete, namespace
 from torsor.compiler.graph import count
 from torsor.compiler.kernel import Kernel
 from torsor.compiler.run.jax_call import jax_outputs
-from torsor.compiler.run.native import Kept
 from torsor.compiler.simplify import Level
 from torsor.compiler.trace import trace
 from torsor.functions.describe import Public, Request, shapes_of
+from torsor.functions.kept import Kept
 from torsor.model import Robot
 
 # What the equations are linear in, alone or in products: a robot can change in every direction of theirs.

@@ -28,15 +28,10 @@ class Sources(NamedTuple):
 def emit(program: Program, name: str, real: str, example: Sequence[Any], expected: Sequence[Any]) -> Sources:
     """C sources of a program; ``real`` is "double" or "float"; ``example`` and ``expected`` go into the self-test."""
     names = _Named(program, name, real)
-    guard = names.guard
-    header = (
-        f'{names.comment()}#ifndef {guard}\n#define {guard}\n#ifdef __cplusplus\nextern "C" {{\n#endif\n\n'
-        f"{names.signature};\n\n#ifdef __cplusplus\n}}\n#endif\n#endif\n"
-    )
-    source = f'#include "{name}.h"\n\n#include <math.h>\n\n{_functions(program, real, names)}'
+    source = f'#include "{name}.h"\n\n#include <math.h>\n\n{_functions(program, names)}'
     how = f'/* Self-test of {name}: cc -std=c99 {name}.c {name}_test.c -lm && ./a.out */\n#include "{name}.h"\n'
     test = f"{how}\n#include <math.h>\n#include <stdio.h>\n\n{_self_test(names, example, expected)}"
-    return Sources(header, source, test)
+    return Sources(names.header(), source, test)
 
 
 def emit_alone(
@@ -44,13 +39,10 @@ def emit_alone(
 ) -> Sources:
     """The same with the self-test in the source, which needs no other file; ``about`` are lines for the comments of both."""
     names = _Named(program, name, real, about)
-    split = emit(program, name, real, example, expected)
-    header = names.comment() + split.header.partition("*/\n")[2]
-    body = split.source.partition("#include <math.h>\n\n")[2]
     how = f"/* Self-test: cc -std=c99 -D{names.test} {name}.c -lm && ./a.out */\n"
-    source = f"{names.comment()}{how}#include <math.h>\n\n{names.signature};\n\n{body}"
+    source = f"{names.comment()}{how}#include <math.h>\n\n{names.signature};\n\n{_functions(program, names)}"
     test = _self_test(names, example, expected)
-    return Sources(header, f"{source}\n#ifdef {names.test}\n#include <stdio.h>\n\n{test}#endif\n", "")
+    return Sources(names.header(), f"{source}\n#ifdef {names.test}\n#include <stdio.h>\n\n{test}#endif\n", "")
 
 
 def example_of(program: Program) -> tuple[list[Any], list[Any]]:
@@ -82,16 +74,20 @@ class _Named:
     @property
     def signature(self) -> str:
         """The function's declaration."""
-        real = self.real
-        inputs = [
-            f"const {real} {x}[{max(1, p.size)}]" if p.shape else f"{real} {x}"
-            for x, p in zip(self.inputs, self.given, strict=True)
-        ]
-        outputs = [
-            f"{real} {x}[{max(1, p.size)}]" if p.shape else f"{real} *{x}"
-            for x, p in zip(self.outputs, self.made, strict=True)
-        ]
-        return f"void {self.name}({', '.join([*inputs, *outputs]) or 'void'})"
+        inputs, outputs = zip(self.inputs, self.given, strict=True), zip(self.outputs, self.made, strict=True)
+        arguments = [f"const {self._array(x, p)}" if p.shape else f"{self.real} {x}" for x, p in inputs]
+        arguments += [self._array(x, p) if p.shape else f"{self.real} *{x}" for x, p in outputs]
+        return f"void {self.name}({', '.join(arguments) or 'void'})"
+
+    def _array(self, name: str, port: Port) -> str:
+        return f"{self.real} {name}[{max(1, port.size)}]"
+
+    def header(self) -> str:
+        """The file by which other C, or C++, knows the function."""
+        return (
+            f'{self.comment()}#ifndef {self.guard}\n#define {self.guard}\n#ifdef __cplusplus\nextern "C" {{\n#endif\n\n'
+            f"{self.signature};\n\n#ifdef __cplusplus\n}}\n#endif\n#endif\n"
+        )
 
     def comment(self) -> str:
         """What the function does, and which arguments have other names than in Python."""
@@ -120,27 +116,14 @@ def _text(line: str) -> str:
     return plain.replace("*/", "*_").replace("/*", "/_").replace("??", "__")
 
 
-def _functions(program: Program, real: str, names: _Named) -> str:
+def _functions(program: Program, names: _Named) -> str:
     """The functions that the program calls, then the one that it is."""
-    places: list[Place | str] = [
-        Place(x, k) if port.shape else x
-        for x, port in zip(names.inputs, program.graph.inputs, strict=True)
-        for k in range(port.size)
-    ]
-    others = Functions(real, names.names, names.name)
-    body = Body(others, program, places, list(zip(names.outputs, program.results, strict=True)))
-    lines = [f"    (void){x};" for x in _unused(program, program.live(), names)] + body.lines
-    return "\n".join([*others.texts, f"{names.signature}\n{{", *lines, "}", ""])
-
-
-def _unused(program: Program, live: Sequence[int], names: _Named) -> list[str]:
-    """Arguments that the function does not touch, of which a compiler would warn."""
-    graph, needed, start, found = program.graph, set(live), 0, []
-    for x, port in zip(names.inputs, graph.inputs, strict=True):
-        if needed.isdisjoint(graph.input_nodes[start : start + port.size]):
-            found.append(x)
-        start += port.size
-    return found + [x for x, port in zip(names.outputs, program.outputs, strict=True) if not port.size]
+    places: list[Place | str] = []
+    for x, port in zip(names.inputs, program.graph.inputs, strict=True):
+        places += [Place(x, k) for k in range(port.size)] if port.shape else [x]
+    others = Functions(names.real, names.names, names.name)
+    body = Body(others, program, names.inputs, places, list(zip(names.outputs, program.results, strict=True)))
+    return "\n".join([*others.texts, f"{names.signature}\n{{", *body.lines, "}", ""])
 
 
 def _self_test(names: _Named, example: Sequence[Any], expected: Sequence[Any]) -> str:

@@ -11,26 +11,16 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from torsor.compiler.graph import ARITY, LIBRARY, TRUTH_VALUED, Block, Calls, Op, Product, Program, single
+from torsor.compiler.graph import ARITY, LIBRARY, TRUTH_VALUED, WITH_SIGNS, Block, Calls, Op, Product, Program, single
 from torsor.compiler.print.names import Names
 
 _TEMPLATES = {
-    Op.ADD: "{} + {}",
-    Op.SUB: "{} - {}",
-    Op.MUL: "{} * {}",
-    Op.DIV: "{} / {}",
-    Op.NEG: "-{}",
-    Op.SQRT: "sqrt{f}({})",
-    Op.SIN: "sin{f}({})",
-    Op.COS: "cos{f}({})",
+    **WITH_SIGNS,
+    **{op: f"{op.name.lower()}{{f}}({{}})" for op in (Op.SQRT, Op.SIN, Op.COS, Op.FLOOR)},
     Op.ABS: "fabs{f}({})",
     Op.MIN: "({0} < {1} || {0} != {0}) ? {0} : {1}",
     Op.MAX: "({0} > {1} || {0} != {0}) ? {0} : {1}",
     Op.SIGN: "({0} > 0) ? 1 : (({0} < 0) ? -1 : {0})",
-    Op.FLOOR: "floor{f}({})",
-    Op.GREATER: "{} > {}",
-    Op.GREATER_EQUAL: "{} >= {}",
-    Op.EQUAL: "{} == {}",
     Op.NOT: "!{}",
     Op.AND: "{} && {}",
     Op.OR: "{} || {}",
@@ -61,9 +51,7 @@ class Functions:
         if key not in self._known:
             name = self.names.fresh(f"{self._stem}_part")
             x, y, size = self.names.fresh("x"), self.names.fresh("y"), len(program.graph.input_nodes)
-            body = Body(self, program, [Place(x, k) for k in range(size)], [(y, program.roots())])
-            used = program.graph.input_nodes and not set(program.graph.input_nodes).isdisjoint(program.live())
-            lines = [*([] if used else [f"    (void){x};"]), *body.lines]
+            lines = Body(self, program, [x], [Place(x, k) for k in range(size)], [(y, program.roots())]).lines
             heading = f"static void {name}(const {self.real} *{x}, {self.real} *{y})"
             self.texts.append("\n".join([heading, "{", *lines, "}", ""]))
             self._known[key] = name
@@ -71,7 +59,7 @@ class Functions:
 
 
 class Body:
-    """The lines of a function whose input numbers stand in ``places``, and which fills the arrays ``outputs`` with nodes.
+    """The lines of a function of ``inputs``, whose numbers stand in ``places``, which fills the arrays ``outputs`` with nodes.
 
     Outputs are written last, when all inputs have been read.
     """
@@ -80,6 +68,7 @@ class Body:
         self,
         functions: Functions,
         program: Program,
+        inputs: Sequence[str],
         places: Sequence[Place | str],
         outputs: Sequence[tuple[str, Sequence[int]]],
     ) -> None:
@@ -88,7 +77,12 @@ class Body:
         self._places: dict[int, Place | str] = dict(zip(program.graph.input_nodes, places, strict=True))
         self._tables: dict[tuple[float, ...], str] = {}
         self._lines: list[str] = []
-        roots = set(program.roots())
+        roots, live = set(program.roots()), set(program.live())
+        touched = [self._places[node] for node in program.graph.input_nodes if node in live]
+        used = {place.array if isinstance(place, Place) else place for place in touched}
+        used |= {name for name, nodes in outputs if nodes}
+        # A compiler would warn of arguments that are not touched
+        self._unused = [f"    (void){x};" for x in (*inputs, *(name for name, _ in outputs)) if x not in used]
         for node in program.live():
             self._add(node, node in roots)
         for name, nodes in outputs:
@@ -98,11 +92,12 @@ class Body:
     def lines(self) -> list[str]:
         """All lines, tables of constants first."""
         real, number = self._functions.real, self._number
-        tables = [
-            f"    static const {real} {name}[] = {{{', '.join(map(number, values))}}};"
-            for values, name in self._tables.items()
+        tables = [(name, ", ".join(map(number, values))) for values, name in self._tables.items()]
+        return [
+            *self._unused,
+            *(f"    static const {real} {name}[] = {{{values}}};" for name, values in tables),
+            *self._lines,
         ]
-        return [*tables, *self._lines]
 
     def _add(self, node: int, is_root: bool) -> None:
         graph, real = self._graph, self._functions.real
@@ -140,13 +135,8 @@ class Body:
 
     def _calls(self, node: int, block: Calls) -> Iterator[str]:
         real, args, carried, taken = self._functions.real, self._graph.args[node], block.carried, block.taken
-        name, x, y, k = (
-            self._functions.name_of(block.program),
-            f"{self._w}{node}",
-            f"{self._b}{node}",
-            f"{self._k}{node}",
-        )
-        given = block.size // block.times
+        x, y, k = (f"{letter}{node}" for letter in (self._w, self._b, self._k))
+        name, given = self._functions.name_of(block.program), block.size // block.times
         yield f"    {real} {x}[{max(1, carried + taken)}];"
         yield from self._output(x, args[:carried])
         rows = args[carried:]

@@ -1,7 +1,7 @@
 """Names in generated source: those a user may give, and new ones that meet no other.
 
-A kernel's inputs and outputs have names of the user's choice, which become arguments in Python and C. The names of inputs are
-checked when a function is compiled; an emitter takes them as they are if its language has them free, and else makes others.
+A kernel's inputs and outputs have names of the user's choice, which become arguments in Python and C. An emitter takes them as
+they are if its language has them free, and else makes others.
 Everything else that an emitter names, temporaries above all, is named after them.
 """
 
@@ -10,41 +10,10 @@ from __future__ import annotations
 import keyword
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
 from torsor.errors import ArgumentError
-
-
-def check_inputs(names: Iterable[Any], taken: Collection[str]) -> None:
-    """Raise unless all names can be arguments of a Python function; ``taken`` are those that a kernel's call has itself."""
-    for name in names:
-        _check_identifier("input", name)
-        if not is_python_argument(name):
-            raise ArgumentError(
-                f"an input cannot be named {name!r}, which is a keyword of Python; name it {name.strip('_')}_, say."
-            )
-        if name in taken:
-            raise ArgumentError(
-                f"an input cannot be named {name!r}, which a call has as an argument of its own; name it {name}_, say."
-            )
-
-
-def check_outputs(names: Iterable[Any]) -> None:
-    """Raise unless all names are identifiers (which a keyword of Python is: outputs are found in a dict)."""
-    for name in names:
-        _check_identifier("output", name)
-
-
-def _check_identifier(kind: str, name: Any) -> None:
-    if not isinstance(name, str):
-        raise ArgumentError(f"an {kind} needs a name in quotes, such as 'q', got {name!r:.60}.")
-    if not name.isidentifier() or unicodedata.normalize("NFKC", name) != name:
-        raise ArgumentError(
-            f"an {kind} cannot be named {name!r:.60}: a name has letters, digits and _, and no digit first; "
-            f"name it {identifier(name)!r:.60}, say."
-        )
 
 
 def is_python_argument(name: str) -> bool:
@@ -112,10 +81,8 @@ class Names:
     def of_ports(self, inputs: Sequence[str], outputs: Sequence[str] = ()) -> tuple[list[str], list[str]]:
         """A name for each input and output: its own if it is free, else one with "_in" or "_out" behind."""
         wanted = [*((name, "in") for name in inputs), *((name, "out") for name in outputs)]
-        own = [name if self._take(name) else None for name, _ in wanted]
-        found = [
-            name or self.fresh(f"{identifier(wish)}_{role}") for name, (wish, role) in zip(own, wanted, strict=True)
-        ]
+        own = [(name if self._take(name) else None, name, role) for name, role in wanted]
+        found = [name or self.fresh(f"{identifier(wish)}_{role}") for name, wish, role in own]
         return found[: len(inputs)], found[len(inputs) :]
 
     def fresh(self, wish: str) -> str:

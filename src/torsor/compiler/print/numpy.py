@@ -4,34 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from itertools import product
 from typing import Any, NamedTuple
 
-from torsor.compiler.graph import ARITY, LIBRARY, Calls, Op, Port, Program
+from torsor.compiler.graph import ARITY, LIBRARY, WITH_SIGNS, Calls, Op, Port, Program
 from torsor.compiler.print.names import Names, is_python_argument
 
-_TEMPLATES = {
-    Op.ADD: "{} + {}",
-    Op.SUB: "{} - {}",
-    Op.MUL: "{} * {}",
-    Op.DIV: "{} / {}",
-    Op.NEG: "-{}",
-    Op.SQRT: "{np}.sqrt({})",
-    Op.SIN: "{np}.sin({})",
-    Op.COS: "{np}.cos({})",
-    Op.ABS: "{np}.abs({})",
-    Op.MIN: "{np}.minimum({}, {})",
-    Op.MAX: "{np}.maximum({}, {})",
-    Op.SIGN: "{np}.sign({})",
-    Op.FLOOR: "{np}.floor({})",
-    Op.GREATER: "{} > {}",
-    Op.GREATER_EQUAL: "{} >= {}",
-    Op.EQUAL: "{} == {}",
-    Op.NOT: "{np}.logical_not({})",
-    Op.AND: "{np}.logical_and({}, {})",
-    Op.OR: "{np}.logical_or({}, {})",
-    Op.SELECT: "{np}.where({}, {}, {})",
-    **{op: f"{{np}}.{name}({', '.join(['{}'] * ARITY[op])})" for op, (_, name) in LIBRARY.items()},
+_FUNCTIONS = {
+    **{op: op.name.lower() for op in (Op.SQRT, Op.SIN, Op.COS, Op.ABS, Op.SIGN, Op.FLOOR)},
+    **{op: f"logical_{op.name.lower()}" for op in (Op.NOT, Op.AND, Op.OR)},
+    Op.MIN: "minimum",
+    Op.MAX: "maximum",
+    Op.SELECT: "where",
+    **{op: name for op, (_, name) in LIBRARY.items()},
 }
+_CALLS = {op: f"{{np}}.{name}({', '.join(['{}'] * ARITY[op])})" for op, name in _FUNCTIONS.items()}
+_TEMPLATES = WITH_SIGNS | _CALLS
 
 
 def emit(program: Program, name: str = "kernel", library: str = "numpy") -> str:
@@ -50,9 +38,8 @@ def emit(program: Program, name: str = "kernel", library: str = "numpy") -> str:
     lines += [*ROWS.format(rows=rows).splitlines(), ""] if body.functions else []
     lines += [line for function in body.functions.values() for line in (*function, "")]
     lines += ["", f"def {name}({', '.join(inputs)}):", *(f"    {x} = {np}.asarray({x})" for x in inputs), *body.lines]
-    shapes = ", ".join(
-        f"{np}.shape({x})[: {np}.ndim({x}) - {len(port.shape)}]" for x, port in zip(inputs, ports, strict=True)
-    )
+    ranks = [(x, len(port.shape)) for x, port in zip(inputs, ports, strict=True)]
+    shapes = ", ".join(f"{np}.shape({x})[: {np}.ndim({x}) - {rank}]" for x, rank in ranks)
     lines.append(f"    {batch} = {np}.broadcast_shapes({shapes})")
     lines.append(f"    {results} = {{}}")
     for port, nodes in zip(program.outputs, program.results, strict=True):
@@ -95,12 +82,8 @@ class _Body(NamedTuple):
             elif op is Op.ENTRY:
                 values[node] = f"{values[args[0]]}[{graph.values[node]}]"
             elif op is not Op.INPUT:
-                given = [values[x] for x in args]
-                text = (
-                    self._rows(graph.values[node], given)
-                    if op is Op.BLOCK
-                    else _TEMPLATES[op].format(*given, np=self.np)
-                )
+                given, is_block = [values[x] for x in args], op is Op.BLOCK
+                text = self._rows(graph.values[node], given) if is_block else _TEMPLATES[op].format(*given, np=self.np)
                 self.lines.append(f"    {self.t}{node} = {text}")
                 values[node] = f"{self.t}{node}"
         return values
@@ -129,15 +112,12 @@ def build(program: Program, library: str = "numpy") -> Callable[..., dict[str, A
 
 
 def _places(names: list[str], ports: tuple[Port, ...]) -> list[str]:
-    places = []
-    for name, port in zip(names, ports, strict=True):
-        for k in range(port.size):
-            index = []
-            for size in reversed(port.shape):
-                index.append(k % size)
-                k //= size
-            places.append(f"{name}[{', '.join(['...', *map(str, reversed(index))])}]")
-    return places
+    """The entries of all inputs."""
+    return [
+        f"{name}[{', '.join(['...', *map(str, place)])}]"
+        for name, port in zip(names, ports, strict=True)
+        for place in product(*map(range, port.shape))
+    ]
 
 
 def _number(value: float, np: str) -> str:

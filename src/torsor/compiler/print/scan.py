@@ -44,11 +44,8 @@ def _scan(p: Printer, body: Body, attributes: str, roles: Roles, name: str, narr
     kept = [*range(roles.state), *range(roles.state + roles.inputs, inputs)]  # in memory of the loop's own
     yield f"define void @{name}(i64 %count, ptr %operands, ptr %strides, i64 %steps, i64 %every){attributes} {{"
     places = [f"  %kept{k} = alloca {p.type}, i64 {max(1, ports[k].size)}" for k in kept]
-    alone = (
-        []
-        if narrow is None
-        else ["  %alone = icmp eq i64 %count, 1", "  br i1 %alone, label %one, label %several", "several:"]
-    )
+    alone = ["  %alone = icmp eq i64 %count, 1", "  br i1 %alone, label %one, label %several", "several:"]
+    alone = [] if narrow is None else alone
     yield from beginning(p, places + alone, entry="several" if alone else "entry")
     p.lines = []
     for k in kept:

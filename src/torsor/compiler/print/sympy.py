@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable
 from typing import Any
 
-from torsor.compiler.graph import LIBRARY, Op, Program
+from torsor.compiler.graph import LIBRARY, OPERATORS, Op, Program
 
 
 def emit(program: Program) -> dict[str, Any]:
@@ -19,9 +20,8 @@ def emit(program: Program) -> dict[str, Any]:
 
     program = program.written_out()
     graph = program.graph
-    values = {
-        node: sympy.Symbol(name, real=True) for node, name in zip(graph.input_nodes, _symbols(program), strict=True)
-    }
+    symbols = [sympy.Symbol(name, real=True) for name in _symbols(program)]
+    values = dict(zip(graph.input_nodes, symbols, strict=True))
     meaning = _meaning(sympy)
     for node, args in _where_defined(program).items():
         op = graph.ops[node]
@@ -88,31 +88,16 @@ _EXACT, _SIMPLE = 10**6, 1024  # up to which numerators and denominators are eas
 
 def _meaning(sympy: Any) -> dict[Op, Callable[..., Any]]:
     return {
-        Op.ADD: lambda x, y: x + y,
-        Op.SUB: lambda x, y: x - y,
-        Op.MUL: lambda x, y: x * y,
-        Op.DIV: lambda x, y: x / y,
-        Op.NEG: lambda x: -x,
-        Op.SQRT: sympy.sqrt,
-        Op.SIN: sympy.sin,
-        Op.COS: sympy.cos,
+        **OPERATORS,
+        Op.EQUAL: sympy.Eq,
+        **{op: getattr(sympy, op.name.lower()) for op in (Op.SQRT, Op.SIN, Op.COS, Op.SIGN, Op.FLOOR)},
+        **{op: getattr(sympy, op.name.title()) for op in (Op.ABS, Op.MIN, Op.MAX, Op.NOT, Op.AND, Op.OR)},
         **{op: getattr(sympy, name) for op, (name, _) in LIBRARY.items() if hasattr(sympy, name)},
         Op.EXPM1: lambda x: sympy.exp(x) - 1,
         Op.LOG1P: lambda x: sympy.log(1 + x),
-        Op.POW: lambda x, y: x**y,
+        Op.POW: operator.pow,
         Op.CBRT: lambda x: sympy.sign(x) * sympy.Abs(x) ** sympy.Rational(1, 3),
         Op.HYPOT: lambda x, y: sympy.sqrt(x**2 + y**2),
         Op.FMOD: lambda x, y: sympy.sign(x) * sympy.Mod(sympy.Abs(x), sympy.Abs(y)),
-        Op.ABS: sympy.Abs,
-        Op.MIN: sympy.Min,
-        Op.MAX: sympy.Max,
-        Op.SIGN: sympy.sign,
-        Op.FLOOR: sympy.floor,
-        Op.GREATER: sympy.Gt,
-        Op.GREATER_EQUAL: sympy.Ge,
-        Op.EQUAL: sympy.Eq,
-        Op.NOT: sympy.Not,
-        Op.AND: sympy.And,
-        Op.OR: sympy.Or,
         Op.SELECT: lambda c, x, y: sympy.Piecewise((x, c), (y, True)),
     }

@@ -1,15 +1,29 @@
 """A small language for machine code that handles objects in memory: functions over 64-bit words, printed as LLVM IR.
 
-Addresses, counts and bits are words alike. Python writes the code down as it runs once: operators and calls add
-instructions, ``with f.when(test):`` and ``with f.loop(n) as k:`` enclose what is under a condition or repeated, and a
+Addresses, counts and bits are words alike. A function is written down by one of Python, which runs once (`module`): its first
+parameter is the `Function`, the others are those of the machine code, words or structures in memory (`Fields`). Operators and
+calls add instructions, ``with f.when(test):`` and ``with f.loop(n) as k:`` enclose what is under a condition or repeated, and a
 `Variable` is what changes. Variables become registers when LLVM's passes run (`optimised` of a `Module`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import ctypes
+import inspect
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from itertools import count
+from typing import Any, ClassVar, Self
+
+Write = Callable[..., None]  # writes a function down
+
+
+def _operator(instruction: str, kind: str | None = None) -> Callable[[Word, Word | int], Word]:
+    def apply(self: Word, other: Word | int) -> Word:
+        return self.function.value(f"{instruction} {self.kind} {self.text}, {_text(other)}", kind or self.kind)
+
+    return apply
 
 
 class Word:
@@ -18,48 +32,54 @@ class Word:
     def __init__(self, function: Function, text: str, kind: str = "i64") -> None:
         self.function, self.text, self.kind = function, text, kind
 
-    def _with(self, operation: str, other: Word | int, kind: str | None = None) -> Word:
-        return self.function.value(f"{operation} {self.kind} {self.text}, {_text(other)}", kind or self.kind)
-
-    def __add__(self, other: Word | int) -> Word:
-        return self._with("add", other)
-
-    def __sub__(self, other: Word | int) -> Word:
-        return self._with("sub", other)
-
-    def __mul__(self, other: Word | int) -> Word:
-        return self._with("mul", other)
-
-    def __rshift__(self, other: Word | int) -> Word:
-        return self._with("lshr", other)
-
-    def __and__(self, other: Word | int) -> Word:
-        return self._with("and", other)
-
-    def __or__(self, other: Word | int) -> Word:
-        return self._with("or", other)
-
-    def divided(self, other: Word | int) -> Word:
-        """The whole part of the quotient."""
-        return self._with("udiv", other)
-
-    def __eq__(self, other: Word | int) -> Word:  # type: ignore[override]
-        return self._with("icmp eq", other, "i1")
-
-    def __ne__(self, other: Word | int) -> Word:  # type: ignore[override]
-        return self._with("icmp ne", other, "i1")
-
-    def __lt__(self, other: Word | int) -> Word:
-        return self._with("icmp ult", other, "i1")
-
-    def __gt__(self, other: Word | int) -> Word:
-        return self._with("icmp ugt", other, "i1")
-
-    def is_negative(self) -> Word:
-        """Whether it is, as a signed number."""
-        return self._with("icmp slt", 0, "i1")
-
+    __add__ = _operator("add")
+    __sub__ = _operator("sub")
+    __mul__ = _operator("mul")
+    __floordiv__ = _operator("udiv")
+    __rshift__ = _operator("lshr")
+    __and__ = _operator("and")
+    __or__ = _operator("or")
+    __eq__ = _operator("icmp eq", "i1")  # type: ignore[assignment]
+    __ne__ = _operator("icmp ne", "i1")  # type: ignore[assignment]
+    __lt__ = _operator("icmp ult", "i1")
+    __le__ = _operator("icmp ule", "i1")
+    __gt__ = _operator("icmp ugt", "i1")
+    __ge__ = _operator("icmp uge", "i1")
     __hash__ = None  # type: ignore[assignment]
+
+    def __invert__(self) -> Word:
+        """Whether a truth value is false."""
+        return self.function.value(f"xor i1 {self.text}, true", "i1")
+
+
+class Fields(Word):
+    """The address of a structure in memory. Its words have ``names``, by which they are read where they are needed."""
+
+    names: ClassVar[tuple[str, ...]]
+
+    @classmethod
+    @cache
+    def structure(cls) -> Any:
+        """The same for ctypes: what Python makes, and reads and writes by name."""
+        return type(cls.__name__, (ctypes.Structure,), {"_fields_": [(name, ctypes.c_uint64) for name in cls.names]})
+
+    @classmethod
+    def at(cls, address: Word, place: Word | int = 0) -> Self:
+        """The structure that is ``place`` structures after an address."""
+        start = address + place * (8 * len(cls.names))
+        return cls(start.function, start.text)
+
+    def __getattr__(self, name: str) -> Word:
+        return self.function.load(self, self.names.index(name))
+
+    def set(self, **words: Word | int) -> None:
+        """Write words of the structure."""
+        for name, word in words.items():
+            self.function.store(self, word, self.names.index(name))
+
+    def where(self, name: str) -> Word:
+        """The address of a word of the structure."""
+        return self + 8 * self.names.index(name)
 
 
 class Variable:
@@ -80,14 +100,16 @@ class Variable:
 class Function:
     """A function of words, which gives one: written down instruction by instruction."""
 
-    def __init__(self, name: str, parameters: Sequence[str], *, internal: bool = True) -> None:
-        arguments = ", ".join(f"i64 %{name}" for name in parameters)
+    def __init__(self, write: Write, *, internal: bool) -> None:
+        _, *parameters = inspect.signature(write, eval_str=True).parameters.values()
+        arguments = ", ".join(f"i64 %{parameter.name}" for parameter in parameters)
         scope, inlined = ("internal ", " alwaysinline") if internal else ("", "")
-        self._heading = f"define {scope}i64 @{name}({arguments}){inlined}"
+        self._heading = f"define {scope}i64 @{write.__name__}({arguments}){inlined}"
         self._places: list[str] = []
         self._lines: list[str] = []
         self._numbers = count()
-        self.parameters = [Word(self, f"%{p}") for p in parameters]
+        self.called: list[Write] = []
+        write(self, *(parameter.annotation(self, f"%{parameter.name}") for parameter in parameters))
 
     def text(self) -> str:
         """The function as LLVM IR."""
@@ -177,21 +199,37 @@ class Function:
         """One of two words."""
         return self.value(f"select i1 {test.text}, i64 {_text(yes)}, i64 {_text(no)}")
 
-    def call(self, function: Word | str, *arguments: Word | int | tuple[str, Word | int], gives: str = "i64") -> Word:
-        """Call a function of this module by name, or one of C by its address; (type, word) passes less than 64 bits."""
+    def call(
+        self, function: Word | str | Write, *arguments: Word | int | tuple[str, Word | int], gives: str = "i64"
+    ) -> Word:
+        """Call a function that is written too, one that is declared by name, or one of C by its address.
+
+        (type, word) passes less than 64 bits.
+        """
+        if isinstance(function, Word):
+            called = self._pointer(function)
+        elif isinstance(function, str):
+            called = f"@{function}"
+        else:
+            self.called.append(function)
+            called = f"@{function.__name__}"
         passed = [x if isinstance(x, tuple) else ("i64", x) for x in arguments]
-        listed = ", ".join(f"{kind} {self._narrow(kind, x)}" for kind, x in passed)
-        called = f"@{function}" if isinstance(function, str) else self._pointer(function)
+        call = f"call {gives} {called}({', '.join(f'{kind} {self._narrow(kind, x)}' for kind, x in passed)})"
         if gives == "void":
-            self.line(f"call void {called}({listed})")
+            self.line(call)
             return Word(self, "0")
-        made = self.value(f"call {gives} {called}({listed})", gives)
+        made = self.value(call, gives)
         return made if gives == "i64" else self.value(f"sext {gives} {made.text} to i64")
 
     def give(self, value: Word | int) -> None:
         """End the call with this value as its result."""
         self.line(f"ret i64 {_text(value)}")
         self._begin(self._label())
+
+    def refuse_if(self, test: Word) -> None:
+        """End the call with 0 if a test holds."""
+        with self.when(test):
+            self.give(0)
 
     @contextmanager
     def when(self, test: Word) -> Iterator[None]:
@@ -230,10 +268,7 @@ class Function:
         return name
 
     def _pointer(self, address: Word, place: Word | int = 0) -> str:
-        if isinstance(place, int):
-            at = address if place == 0 else address + 8 * place
-        else:
-            at = address + place * 8
+        at = address if isinstance(place, int) and place == 0 else address + place * 8
         return self.value(f"inttoptr i64 {at.text} to ptr", "ptr").text
 
     def _narrow(self, kind: str, word: Word | int) -> str:
@@ -248,11 +283,18 @@ class Function:
         self._lines.append(f"{label}:")
 
 
-def module(functions: Sequence[Function], *declared: str) -> str:
-    """The text of functions that call each other, and functions of the C library that are ``declared``."""
+def module(functions: Sequence[Write], *declared: str, kind: type[Function] = Function) -> str:
+    """The text of functions, of all that they call, and of functions of the C library that are ``declared``."""
     memcpy = "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"
     memset = "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)"
-    return "\n\n".join([memcpy, memset, *declared, *(function.text() for function in functions)])
+    written: dict[Any, str] = {}
+    waiting = list(functions)
+    while waiting:
+        if (write := waiting.pop()) not in written:
+            made = kind(write, internal=write not in functions)
+            written[write] = made.text()
+            waiting += made.called
+    return "\n\n".join([memcpy, memset, *declared, *written.values()])
 
 
 def _text(x: Word | int) -> str:

@@ -52,10 +52,8 @@ class Entry(NamedTuple):
 
 def directory() -> Path | None:
     """The private cache directory, made if needed; None if there is no place that only this user can write."""
-    root = os.environ.get("TORSOR_CACHE_DIR") or os.path.join(
-        os.environ.get("XDG_CACHE_HOME") or os.path.join("~", ".cache"), "torsor"
-    )
-    path = Path(os.path.expanduser(root))
+    common = os.environ.get("XDG_CACHE_HOME") or os.path.join("~", ".cache")
+    path = Path(os.path.expanduser(os.environ.get("TORSOR_CACHE_DIR") or os.path.join(common, "torsor")))
     if path.parts[:1] and path.parts[0].startswith("~"):  # this user has no home
         return None
     try:
@@ -158,22 +156,10 @@ def _trim(place: Path) -> None:
 # Loaded, or compiled and kept: whole or not at all
 
 
-class Source(NamedTuple):
-    """What is compiled, how many operations it has, and what is to be known of it later."""
-
-    module: Module
-    about: dict[str, Any]
-    operations: int = 0
+Source = tuple[Module, dict[str, Any]]  # what is compiled, and what is to be known of it later: its operations, say
 
 
-class Found(NamedTuple):
-    """Machine code in memory, and what is known about it."""
-
-    native: engine.Native
-    about: dict[str, Any]
-
-
-def machine_code(key: str, names: Sequence[str], make: Callable[[], Source]) -> Found:
+def machine_code(key: str, names: Sequence[str], make: Callable[[], Source]) -> engine.Native:
     """The functions ``names`` of what is kept under a key for this kind of machine, or of what ``make`` gives."""
     full_key, setting = "|".join([key, *engine.host(), engine.version()]), tiers.setting()
     entry = load(full_key)
@@ -183,10 +169,10 @@ def machine_code(key: str, names: Sequence[str], make: Callable[[], Source]) -> 
             return apart(lambda _: _in_memory(full_key, names, kept))
         except engine.Unusable:
             pass  # as if it were not there
-    module, about, operations = make()
+    module, about = make()
     about = {**about, "scratch": module.scratch, "functions": module.functions, "optimised": module.optimised}
 
-    def work(wanted: Wanted) -> Found:
+    def work(wanted: Wanted) -> engine.Native:
         if setting == "final":
             entry = Entry(about, tuple(engine.objects_of(module.texts, wanted, optimised=module.optimised)))
         else:
@@ -196,16 +182,22 @@ def machine_code(key: str, names: Sequence[str], make: Callable[[], Source]) -> 
         store(full_key, entry)
         return found
 
-    with notice(f"torsor: compiling {operations:,} operations, once for this robot"):
+    with notice(f"torsor: compiling {about.get('operations', 0):,} operations, once for this robot"):
         return apart(work)
 
 
-def _in_memory(key: str, names: Sequence[str], entry: Entry) -> Found:
+def code_of_words(name: str, text: str, functions: Sequence[str]) -> engine.Native:
+    """The machine code of a module of `words`, whose variables LLVM's passes turn into registers."""
+    return machine_code(f"{name}|{text}", functions, lambda: (Module((text,), 0, optimised=True), {}))
+
+
+def _in_memory(key: str, names: Sequence[str], entry: Entry) -> engine.Native:
     """An entry in memory; if it is a first tier, the final code will be made behind it. To be called apart."""
     native = engine.loaded(entry.objects, names, entry.about["functions"], is_first_tier=bool(entry.texts))
+    native.about = entry.about
     if entry.texts and tiers.setting() == "soon":
         behind(functools.partial(_finished, key, names, entry.about, entry.texts, weakref.ref(native)))
-    return Found(native, entry.about)
+    return native
 
 
 def _finished(

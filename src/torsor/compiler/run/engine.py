@@ -30,6 +30,7 @@ class Native:
     def __init__(self, addresses: dict[str, int], cells: dict[str, int], size: int) -> None:
         self._addresses, self._cells, self.size = addresses, cells, size
         self._final: Native | None = None
+        self.about: dict[str, Any] = {}  # what is known of it
 
     def address(self, name: str) -> int:
         """Address of a function by name; never 0."""
@@ -130,11 +131,7 @@ def _object_of(text: str, optimised: bool, level: int) -> bytes:
     with LLVM:
         llvm = _llvm()
         # A context of its own, and the module freed at once: an engine would keep both, a megabyte for ten kilobytes.
-        with (
-            llvm.create_context() as context,
-            llvm.parse_assembly(text, context) as module,
-            _machine(level) as machine,
-        ):
+        with llvm.create_context() as own, llvm.parse_assembly(text, own) as module, _machine(level) as machine:
             if optimised:
                 options = llvm.create_pipeline_tuning_options(speed_level=2)
                 options.loop_vectorization = options.loop_unrolling = False  # loops over a few things each
@@ -212,7 +209,3 @@ def _free_the_dead() -> None:
 def compile_ir(text: str, *names: str) -> Native:
     """Machine code of a module, with the addresses of some of its functions; not kept on disk."""
     return apart(lambda wanted: loaded(objects_of([text], wanted), names))
-
-
-ONE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
-MANY = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)

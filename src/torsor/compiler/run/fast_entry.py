@@ -26,31 +26,13 @@ from weakref import ref
 
 import numpy as np
 
-from torsor.compiler.print.llvm import Module
-from torsor.compiler.run import fast_entry_answer, result_memory
+from torsor.compiler.print.words import module
+from torsor.compiler.run import fast_entry_arguments as layout, result_memory
 from torsor.compiler.run.apart import new_lock
-from torsor.compiler.run.cache import Source, machine_code
+from torsor.compiler.run.cache import code_of_words
 from torsor.compiler.run.engine import Native
-from torsor.compiler.run.fast_entry_arguments import (
-    ABSENT,
-    AS_NUMBER,
-    AS_TEXT,
-    BUCKETS,
-    BY_KEY,
-    CALL,
-    ENTRY,
-    FRAME,
-    HEADER,
-    IN_ORDER,
-    ITSELF,
-    LEADS,
-    MOST,
-    ONE,
-    OPERANDS,
-    PYTHON,
-    SPARES,
-    STEPS,
-)  # fmt: skip
+from torsor.compiler.run.fast_entry_answer import fast_entry
+from torsor.compiler.run.fast_entry_arguments import HEADER, Call, Entry, Frame, Python
 from torsor.compiler.run.python_layout import addresses, call_by_pointer, why_unknown
 from torsor.compiler.run.threads import crew_address
 from torsor.errors import MissingDependency, TorsorError
@@ -98,15 +80,14 @@ class Target(NamedTuple):
     sharing: int = 0
 
 
-Pattern = Sequence[
-    Any
-]  # for each parameter `Numbers`, a dict or tuple of these, `Absent`, or the very object (robot, name)
+# For each parameter `Numbers`, a dict or tuple of these, `Absent`, or the very object (robot, name)
+Pattern = Sequence[Any]
 
 
 class RememberedCall(ctypes.Structure):
     """One kind of call and the kernel for it, as machine words; never changed but for the link to the next one."""
 
-    _fields_ = [(name, ctypes.c_void_p) for name in CALL]
+    _fields_ = Call.structure()._fields_
 
     def __init__(self, pattern: Pattern, target: Target, bucket: int) -> None:
         super().__init__()
@@ -118,9 +99,7 @@ class RememberedCall(ctypes.Structure):
         item = target.dtype.itemsize
         self.descr, self.number, self.item = id(target.dtype), _TYPE_NUMBERS[target.dtype], item
         self.outputs = len(target.shapes)
-        results = [
-            (len(x), item * math.prod(x), self._words([0] * LEADS + [*x]), self._spares(x)) for x in target.shapes
-        ]
+        results = [self._result(shape) for shape in target.shapes]
         self.results = self._words([word for result in results for word in result])
         self.constants = len(target.constants)
         self.constant = self._words([array.ctypes.data for array in target.constants])
@@ -129,7 +108,7 @@ class RememberedCall(ctypes.Structure):
         self.threaded = 0 if target.threaded is None else id(target.threaded)
         self.first_extra, self.second_extra = target.extra
         self.sharing, self.scratch_bytes = target.sharing, target.scratch
-        self.kind = 0 if target.kind is None else id(target.kind)
+        self.container = 0 if target.kind is None else id(target.kind)
         self.keys = self._references(target.keys)
 
     @property
@@ -139,12 +118,16 @@ class RememberedCall(ctypes.Structure):
 
     def _slot(self, x: Any) -> tuple[int, int, int, int]:
         if x is Absent:
-            return ABSENT, 0, 0, 0
+            return layout.ABSENT, 0, 0, 0
         if isinstance(x, dict):
-            return BY_KEY, len(x), self._leaves(x.values()), self._references(list(x))
+            return layout.BY_KEY, len(x), self._leaves(x.values()), self._references(list(x))
         if isinstance(x, tuple) and not isinstance(x, Numbers):
-            return IN_ORDER, len(x), self._leaves(x), 0
-        return ONE, 1, self._leaves([x]), 0
+            return layout.IN_ORDER, len(x), self._leaves(x), 0
+        return layout.ONE, 1, self._leaves([x]), 0
+
+    def _result(self, shape: tuple[int, ...]) -> tuple[int, int, int, int]:
+        size = self.target.dtype.itemsize * math.prod(shape)
+        return len(shape), size, self._words([0] * layout.LEADS + [*shape]), self._spares(shape, size)
 
     def _leaves(self, leaves: Any) -> int:
         return self._words([word for leaf in leaves for word in self._leaf(leaf)])
@@ -153,7 +136,8 @@ class RememberedCall(ctypes.Structure):
         if isinstance(x, Numbers):
             size = self.target.dtype.itemsize * math.prod(x.shape)
             return 0, 0, 0, len(x.shape), size, self._area(max(size, 8)), self._words(x.shape)
-        compared = AS_TEXT if type(x) is str else AS_NUMBER if type(x) is int else ITSELF
+        kinds = {str: layout.AS_TEXT, int: layout.AS_NUMBER}
+        compared = kinds.get(type(x), layout.ITSELF)
         if type(x).__weakrefoffset__ == 0:
             self.kept.append(x)
             return id(x), self._words([id(x)]), compared, 0, 0, 0, 0
@@ -161,12 +145,11 @@ class RememberedCall(ctypes.Structure):
         self.weak.append(weak)
         return id(x), id(weak) + HEADER, compared, 0, 0, 0, 0
 
-    def _spares(self, shape: tuple[int, ...]) -> int:
+    def _spares(self, shape: tuple[int, ...], size: int) -> int:
         """Arrays for a result of one state, which nobody else has yet, after their flags; none for large ones."""
-        dtype = self.target.dtype
-        if dtype.itemsize * math.prod(shape) > _SPARE_BYTES:
+        if size > _SPARE_BYTES:
             return 0
-        self.kept.append(spares := [np.empty(shape, dtype) for _ in range(SPARES)])
+        self.kept.append(spares := [np.empty(shape, self.target.dtype) for _ in range(layout.SPARES)])
         return self._words([spares[0].flags.num, *map(id, spares)])
 
     def _words(self, words: Sequence[int]) -> int:
@@ -199,19 +182,11 @@ class FastEntry(ctypes.Structure):
     _fields_ = [("vectorcall", ctypes.c_void_p), ("words", ctypes.c_void_p)]
 
     def __init__(
-        self,
-        general: Callable[..., Any],
-        name: str,
-        names: Sequence[str],
-        positional: int,
-        about: object = None,
-        *,
-        by_first: bool = True,
+        self, general: Callable[..., Any], name: str, names: Sequence[str], positional: int, about: object = None
     ) -> None:
-        """What answers as ``general`` does; ``about``: what is known of it.
+        """What answers as ``general`` does, which takes ``names``, the first ``positional`` also by position, and ``out``.
 
-        ``general`` takes arguments of these ``names``, the first ``positional`` of them also by position, and ``out``.
-        ``by_first``: calls are found by the first argument, a robot.
+        ``about`` is the record of a function of robots: its calls are found by the first argument.
         """
         super().__init__()
         self.general, self.about = general, about
@@ -219,12 +194,13 @@ class FastEntry(ctypes.Structure):
         self.remembered: OrderedDict[Any, RememberedCall] = OrderedDict()
         self.lock = new_lock()
         self._names = [sys.intern(x) for x in [*names, "out"]]
-        self._kept = [(ctypes.c_uint64 * len(self._names))(*map(id, self._names)), (ctypes.c_uint64 * BUCKETS)()]
-        self._table, self._mixing, self._forwarded = self._kept[1], _MIXING * by_first, self.__call__
-        places = [ctypes.addressof(x) for x in self._kept]
-        self._kept.append((ctypes.c_uint64 * len(ENTRY))(0, places[1], self._mixing, len(names), positional, places[0]))
-        self._kept[2][ENTRY.index("general")] = id(self._forwarded)
-        self.words = ctypes.addressof(self._kept[2])
+        self._keywords = (ctypes.c_uint64 * len(self._names))(*map(id, self._names))
+        self._table = (ctypes.c_uint64 * layout.BUCKETS)()
+        self._mixing, self._forwarded = _MIXING * (about is not None), self.__call__
+        table, keywords = ctypes.addressof(self._table), ctypes.addressof(self._keywords)
+        found = {"table": table, "multiplier": self._mixing, "keywords": keywords, "general": id(self._forwarded)}
+        self._entry = Entry.structure()(parameters=len(names), positional=positional, **found)
+        self.words = ctypes.addressof(self._entry)
 
     def describe(self, algorithm: Callable[..., Any], module: str, doc: str) -> None:
         """Let Python's tools see an algorithm where they look at this: its source, hints, signature with ``out``, and text."""
@@ -263,14 +239,14 @@ class FastEntry(ctypes.Structure):
         """Let calls with these arguments, by the names of parameters, go straight to machine code."""
         code, pattern = _generated(), [given.get(name, Absent) for name in self._names[:-1]]
         inputs = sum(len(x) if isinstance(x, (dict, tuple)) and not isinstance(x, Numbers) else 1 for x in pattern)
-        if code is None or max(inputs, len(pattern)) + len(target.shapes) + len(target.constants) > MOST:
+        if code is None or max(inputs, len(pattern)) + len(target.shapes) + len(target.constants) > layout.MOST:
             return
         key = (target.dtype, *map(_identity, pattern))
         with self.lock:
             old = self.remembered.get(key)
             if old is not None and old.is_linked and old.is_alive and old.target[1:5] == target[1:5]:
                 return
-            self._kept[2][ENTRY.index("python")] = _python_words()
+            self._entry.known = _python_words()
             if old is not None:
                 self._forget(key)
             if len(self.remembered) >= _REMEMBERED:
@@ -297,7 +273,7 @@ class FastEntry(ctypes.Structure):
         gone = self.remembered[key]
         gone.is_linked, here = False, ctypes.addressof(gone)
         if self._table[gone.bucket] == here:
-            self._table[gone.bucket] = gone.next or 0
+            self._table[gone.bucket] = gone.next
         for call in self.remembered.values():
             if call.next == here:
                 call.next = gone.next
@@ -310,8 +286,9 @@ _SUSPENDED, _SUSPENDED_LOCK = ctypes.c_int64(0), new_lock()
 
 def operands_of_frame(frame: int, count: int) -> tuple[int, list[int], list[int]]:
     """How many states a call has, and the addresses and strides of the kernel's operands: what `Target.threaded` is given."""
-    words = (ctypes.c_int64 * (STEPS + count)).from_address(frame)
-    return words[FRAME.index("states")], words[OPERANDS : OPERANDS + count], words[STEPS : STEPS + count]
+    words, first = (ctypes.c_int64 * layout.FRAME_WORDS).from_address(frame), layout.TABLES
+    operands, steps = (words[first[name] : first[name] + count] for name in ("operands", "steps"))
+    return words[Frame.names.index("states")], operands, steps
 
 
 def suspend(times: int) -> None:
@@ -346,9 +323,10 @@ def _maker() -> tuple[Any, int]:
 def _python_words() -> int:
     """Address of what all entries know of CPython and NumPy."""
     native = _generated_code()
-    handler = result_memory.begin([native.address(name) for name in result_memory.HANDLER])
+    handler = result_memory.begin([native.address(function.__name__) for function in result_memory.HANDLER])
     known = {**addresses(), "suspended": ctypes.addressof(_SUSPENDED), "handler": handler, "crew": crew_address()}
-    words = (ctypes.c_uint64 * len(PYTHON))(*[known[name] for name in PYTHON])
+    assert known.keys() == set(Python.names)
+    words = Python.structure()(**known)
     _FOREVER.append(words)
     return ctypes.addressof(words)
 
@@ -366,10 +344,8 @@ def _generated() -> int | None:
 
 @cache
 def _generated_code() -> Native:
-    text = fast_entry_answer.text()
-    source = Source(Module((text,), 0, optimised=True), {})
-    names = ["fast_entry", "new_array", *result_memory.HANDLER]
-    native = machine_code(f"fast entry|{text}", names, lambda: source).native
+    functions = (fast_entry, result_memory.new_array, *result_memory.HANDLER)
+    native = code_of_words("fast entry", module(functions), [function.__name__ for function in functions])
     _FOREVER.append(native)
     return native
 

@@ -10,7 +10,10 @@ shape, strides or type. Lists, single numbers, and what lies in strides are copi
 
 from __future__ import annotations
 
-from torsor.compiler.print.words import Function, Word
+from itertools import accumulate
+
+from torsor.compiler.print.words import Fields, Function, Word
+from torsor.compiler.run.crew import Job
 
 HEADER = object.__basicsize__  # reference count and type
 MOST = 48  # arguments, and inputs and outputs of a kernel together
@@ -18,208 +21,215 @@ LEADS = 4  # axes of a batch
 BUCKETS = 256  # of remembered calls, by the address of the first argument
 CONTIGUOUS, ALIGNED, WRITEABLE = 1, 256, 1024  # NumPy's flags
 C_ORDER = CONTIGUOUS | ALIGNED
-
-PYTHON = (
-    "suspended", "none",
-    "array", "float", "double", "int", "list", "tuple", "dict", "text",
-    "array_new", "vectorcall", "tuple_new", "tuple_set", "alloc", "dict_new", "dict_set", "dict_get", "dict_size",
-    "compare", "hold", "release", "to_integer", "from_integer", "set_handler", "handler", "crew",
-)  # fmt: skip
-ENTRY = ("python", "table", "multiplier", "parameters", "positional", "names", "general")
-CALL = (
-    "next", "object", "code", "code_alive", "slots", "descr", "number", "item", "outputs", "results", "constants", "constant",
-    "kernel", "many", "most", "scratch", "threaded", "first_extra", "second_extra", "kind", "keys",
-    "sharing", "scratch_bytes",
-)  # fmt: skip
-SLOT = ("container", "count", "leaves", "keys")
-ABSENT, ONE, BY_KEY, IN_ORDER = range(4)  # containers
-LEAF = ("fixed", "alive", "compared", "rank", "bytes", "place", "lengths")
+ABSENT, ONE, BY_KEY, IN_ORDER = range(4)  # containers of arguments
 ITSELF, AS_TEXT, AS_NUMBER = range(3)  # how what is fixed is compared
-RESULT = ("rank", "bytes", "dims", "spare")
 SPARES = 2  # arrays for a result of one state: one that the caller has, and one for the next
-FRAME = ("inputs", "states", "lead", "lead_dims", "copied", "fresh", "given")
-SLOTS = len(FRAME)
-OPERANDS = SLOTS + MOST + 1
-STEPS = OPERANDS + MOST + 2
-ENDS = STEPS + MOST
-LEAVES = ENDS + MOST
-OBJECTS = LEAVES + MOST
-FRAME_WORDS = OBJECTS + MOST
 
 
-class Fields:
-    """Words of a structure in memory, read where they are needed."""
+class Python(Fields):
+    """What all entries know of CPython and NumPy: addresses of objects and functions."""
 
-    def __init__(self, function: Function, address: Word, names: tuple[str, ...]) -> None:
-        self._function, self.address, self._names = function, address, names
+    names = (
+        "suspended", "none",
+        "array", "float", "double", "int", "list", "tuple", "dict", "string",
+        "array_new", "vectorcall", "tuple_new", "tuple_set", "alloc", "dict_new", "dict_set", "dict_get", "dict_size",
+        "compare", "hold", "release", "to_integer", "from_integer", "set_handler", "handler", "crew",
+    )  # fmt: skip
+
+
+class Entry(Fields):
+    """What is called, and the table of its remembered calls."""
+
+    names = ("known", "table", "multiplier", "parameters", "positional", "keywords", "general")
+
+    @property
+    def python(self) -> Python:
+        """What all entries know."""
+        return Python.at(self.known)
+
+
+class Call(Fields):
+    """A `RememberedCall`."""
+
+    names = (
+        "next", "object", "code", "code_alive", "slots", "descr", "number", "item", "outputs", "results", "constants", "constant",
+        "kernel", "many", "most", "scratch", "threaded", "first_extra", "second_extra", "container", "keys",
+        "sharing", "scratch_bytes",
+    )  # fmt: skip
+
+
+class Slot(Fields):
+    """What a remembered call has for a parameter: leaves, alone, by key or in order."""
+
+    names = ("container", "count", "leaves", "keys")
+
+
+class Leaf(Fields):
+    """What a remembered call has for an argument, or a part of one."""
+
+    names = ("fixed", "alive", "compared", "rank", "bytes", "place", "lengths")
+
+
+class Result(Fields):
+    """What a remembered call has for a result."""
+
+    names = ("rank", "bytes", "dims", "spare")
+
+
+class Frame(Fields):
+    """What is found out about one call: some words, and `TABLES` behind them, whose addresses are attributes too."""
+
+    names = ("inputs", "states", "lead", "lead_dims", "copied", "fresh", "given")
 
     def __getattr__(self, name: str) -> Word:
-        return self._function.load(self.address, self._names.index(name))
-
-    def set(self, name: str, value: Word | int) -> None:
-        """Write a word of the structure."""
-        self._function.store(self.address, value, self._names.index(name))
+        return self + 8 * TABLES[name] if name in TABLES else super().__getattr__(name)
 
 
-def python_of(f: Function, entry: Word) -> Fields:
-    """What all entries know of CPython and NumPy."""
-    return Fields(f, Fields(f, entry, ENTRY).python, PYTHON)
+# Arguments by parameter; of each input and output of the kernel where it is, and the bytes between its states; where the last
+# state of an input begins, and its leaf; the results' arrays; the job of the crew
+_SIZES = {"slots": MOST + 1, "operands": MOST + 2, **dict.fromkeys(("steps", "ends", "leaves", "objects"), MOST)}
+_SIZES["job"] = len(Job.names)
+TABLES = dict(zip(_SIZES, accumulate(_SIZES.values(), initial=len(Frame.names)), strict=False))
+FRAME_WORDS = TABLES["job"] + len(Job.names)
 
 
-def type_of(f: Function, thing: Word) -> Word:
-    """The class of an object."""
-    return f.load(thing, 1)
+class Thing(Fields):
+    """An object of Python, a tuple say."""
+
+    names = ("references", "type", "size")
+
+    @property
+    def items(self) -> Word:
+        """Where a tuple has its items."""
+        return self + (HEADER + 8)
 
 
-def size_of(f: Function, thing: Word) -> Word:
-    """Of a tuple or list."""
-    return f.load(thing, 2)
+class ArrayObject(Fields):
+    """An array of NumPy."""
+
+    names = ("references", "type", "data", "_rank", "dims", "strides", "base", "descr", "_flags")
+
+    @property
+    def rank(self) -> Word:
+        """How many axes it has."""
+        return self.function.load_32(self.where("_rank"))
+
+    @property
+    def flags(self) -> Word:
+        """NumPy's flags."""
+        return self.function.load_32(self.where("_flags"))
 
 
-class ArrayObject:
-    """What NumPy has in an array object."""
-
-    def __init__(self, f: Function, thing: Word) -> None:
-        self.data, self.dims, self.strides = f.load(thing, 2), f.load(thing, 4), f.load(thing, 5)
-        self.rank, self.descr, self.flags = (
-            f.load_32(thing + HEADER + 8),
-            f.load(thing, 7),
-            f.load_32(thing + HEADER + 48),
-        )
-
-
-def _slots() -> Function:
-    """(entry, slots, args, nargs, names): the arguments by parameter, null where there is none; whether all have a place."""
-    f = Function("slots", ["entry", "slots", "args", "nargs", "names"])
-    entry, slots, args, nargs, names = f.parameters
-    about = Fields(f, entry, ENTRY)
-    parameters = about.parameters
-    with f.when(nargs > about.positional):
-        f.give(0)
+def slots(f: Function, entry: Entry, places: Word, args: Word, nargs: Word, keywords: Thing) -> None:
+    """The arguments by parameter, null where there is none; whether all have a place."""
+    parameters = entry.parameters
+    f.refuse_if(nargs > entry.positional)
     with f.loop(nargs) as k:
-        f.store(slots, f.load(args, k), k)
+        f.store(places, f.load(args, k), k)
     with f.loop(parameters + 1 - nargs) as k:
-        f.store(slots, 0, nargs + k)
-    with f.when(names != 0):
-        known = about.names
-        with f.loop(size_of(f, names)) as i:
-            name, place = f.load(names + HEADER + 8, i), f.variable(-1)
+        f.store(places, 0, nargs + k)
+    with f.when(keywords != 0):
+        known = entry.keywords
+        with f.loop(keywords.size) as i:
+            name, place = f.load(keywords.items, i), f.variable(-1)
             with f.loop(parameters + 1) as j, f.when(f.load(known, j) == name):
                 place.set(j)
-            with f.when(place.get() == -1):
-                f.give(0)
-            with f.when(f.load(slots, place.get()) != 0):
-                f.give(0)
-            f.store(slots, f.load(args, nargs + i), place.get())
+            f.refuse_if(place.get() == -1)
+            f.refuse_if(f.load(places, place.get()) != 0)
+            f.store(places, f.load(args, nargs + i), place.get())
     f.give(1)
-    return f
 
 
-def _number() -> Function:
-    """(entry, thing, place): a float, or a whole number, put at a place as a double; whether it is one."""
-    f = Function("number", ["entry", "thing", "place"])
-    entry, thing, place = f.parameters
-    python, kind = python_of(f, entry), type_of(f, thing)
+def _number(f: Function, entry: Entry, thing: Thing, place: Word) -> None:
+    """A float, or a whole number, put at a place as a double; whether it is one."""
+    python, kind = entry.python, thing.type
     with f.when((kind == python.float) | (kind == python.double)):
         f.store(place, f.load(thing, 2))
         f.give(1)
-    with f.when(kind != python.int):
-        f.give(0)
+    f.refuse_if(kind != python.int)
     beyond = f.block(1)
     f.store(beyond, 0)
     f.store(place, f.double_of(f.call(python.to_integer, thing, beyond)))
     f.give(f.choose(f.load_32(beyond) == 0, 1, 0))
-    return f
 
 
-def _same() -> Function:
-    """(entry, leaf, thing): whether a thing is the one that a leaf wants."""
-    f = Function("same", ["entry", "leaf", "thing"])
-    entry, leaf, thing = f.parameters
-    about, python = Fields(f, leaf, LEAF), python_of(f, entry)
-    fixed, compared = about.fixed, about.compared
+def _same(f: Function, entry: Entry, leaf: Leaf, thing: Thing) -> None:
+    """Whether a thing is the one that a leaf wants."""
+    python, fixed, compared = entry.python, leaf.fixed, leaf.compared
     with f.when(thing == fixed):
-        f.give(f.choose(f.load(about.alive) == fixed, 1, 0))
-    with f.when((compared == AS_TEXT) & (type_of(f, thing) == python.text)):
+        f.give(f.choose(f.load(leaf.alive) == fixed, 1, 0))
+    with f.when((compared == AS_TEXT) & (thing.type == python.string)):
         f.give(f.choose(f.call(python.compare, thing, fixed, gives="i32") == 0, 1, 0))
-    with f.when((compared == AS_NUMBER) & (type_of(f, thing) == python.int)):
+    with f.when((compared == AS_NUMBER) & (thing.type == python.int)):
         beyond = f.block(1)
         f.store(beyond, 0)
         same = f.call(python.to_integer, thing, beyond) == f.call(python.to_integer, fixed, beyond)
         f.give(f.choose(same & (f.load_32(beyond) == 0), 1, 0))
     f.give(0)
-    return f
 
 
-def _taken() -> Function:
-    """(entry, call, frame, leaf, thing): whether a thing is as a leaf wants; the frame then has where the kernel finds it."""
-    f = Function("taken", ["entry", "call", "frame", "leaf", "thing"])
-    entry, call, frame, leaf, thing = f.parameters
-    about, python = Fields(f, leaf, LEAF), python_of(f, entry)
-    with f.when(about.fixed != 0):
-        f.give(f.call("same", entry, leaf, thing))
-    kind, rank = type_of(f, thing), about.rank
+def _taken(f: Function, entry: Entry, call: Call, frame: Frame, leaf: Leaf, thing: Thing) -> None:
+    """Whether a thing is as a leaf wants; the frame then has where the kernel finds it."""
+    with f.when(leaf.fixed != 0):
+        f.give(f.call(_same, entry, leaf, thing))
+    python, kind, rank = entry.python, thing.type, leaf.rank
     with f.when(kind == python.array):
-        _take_array(f, Fields(f, call, CALL), Fields(f, frame, FRAME), about, thing)
+        _take_array(f, call, frame, leaf, ArrayObject.at(thing))
         f.give(1)
-    place = about.place
-    with f.when(Fields(f, call, CALL).item != 8):  # other numbers would make it a call in doubles
-        f.give(0)
+    place = leaf.place
+    f.refuse_if(call.item != 8)  # other numbers would make it a call in doubles
     with f.when(rank == 0):
-        with f.when(f.call("number", entry, thing, place) == 0):
-            f.give(0)
-        f.call("add", frame, leaf, place, 0, place)
+        f.refuse_if(f.call(_number, entry, thing, place) == 0)
+        f.call(_add, frame, leaf, place, 0, place)
         f.give(1)
     is_list = kind == python.list
-    with f.when(((is_list | (kind == python.tuple)) & (rank == 1)) == Word(f, "false", "i1")):
-        f.give(0)
-    length = f.load(about.lengths)
-    with f.when(size_of(f, thing) != length):
-        f.give(0)
-    items = f.variable(thing + HEADER + 8)
+    f.refuse_if(~((is_list | (kind == python.tuple)) & (rank == 1)))
+    length = f.load(leaf.lengths)
+    f.refuse_if(thing.size != length)
+    items = f.variable(thing.items)
     with f.when(is_list):
         items.set(f.load(thing, 3))
-    with f.loop(length) as k, f.when(f.call("number", entry, f.load(items.get(), k), place + k * 8) == 0):
-        f.give(0)
-    Fields(f, frame, FRAME).set("copied", 1)
-    f.call("add", frame, leaf, place, 0, place)
+    with f.loop(length) as k:
+        f.refuse_if(f.call(_number, entry, f.load(items.get(), k), place + k * 8) == 0)
+    frame.set(copied=1)
+    f.call(_add, frame, leaf, place, 0, place)
     f.give(1)
-    return f
 
 
-def _take_array(f: Function, call: Fields, frame: Fields, leaf: Fields, thing: Word) -> None:
-    array, rank, size, item = ArrayObject(f, thing), leaf.rank, leaf.bytes, call.item
+def _take_array(f: Function, call: Call, frame: Frame, leaf: Leaf, array: ArrayObject) -> None:
+    rank, size, item, data, dims = leaf.rank, leaf.bytes, call.item, f.variable(array.data), array.dims
     extra = array.rank - rank
-    with f.when((array.descr != call.descr) | ((array.flags & ALIGNED) == 0) | (extra > LEADS)):
-        f.give(0)
-    lengths = leaf.lengths
-    with f.loop(rank) as k, f.when(f.load(array.dims + extra * 8, k) != f.load(lengths, k)):
-        f.give(0)
-    step, data = f.variable(size), f.variable(array.data)
+    f.refuse_if((array.descr != call.descr) | ((array.flags & ALIGNED) == 0) | (extra > LEADS))
+    lengths, step = leaf.lengths, f.variable(size)
+    refuse_other(f, rank, dims + extra * 8, lengths)
     with f.when((array.flags & CONTIGUOUS) == 0):
-        with f.when(rank > 1):
-            f.give(0)
+        f.refuse_if(rank > 1)
         inner = f.variable(item)
         with f.when(rank == 1):
             inner.set(f.load(array.strides, extra))
         with f.when(extra == 0):
             _copy_strided(f, leaf.place, array.data, inner.get(), item, f.load(lengths))
             data.set(leaf.place)
-            frame.set("copied", 1)
+            frame.set(copied=1)
         with f.when(extra != 0):
-            with f.when((extra > 1) | (inner.get() != item)):
-                f.give(0)
+            f.refuse_if((extra > 1) | (inner.get() != item))
             step.set(f.load(array.strides))
     with f.when(extra == 0):
-        f.call("add", frame.address, leaf.address, data.get(), 0, data.get())
+        f.call(_add, frame, leaf, data.get(), 0, data.get())
         f.give(1)
     states = f.variable(1)
     with f.loop(extra) as k:
-        states.set(states.get() * f.load(array.dims, k))
-    _join_batch(f, frame, states.get(), extra, array.dims)
+        states.set(states.get() * f.load(dims, k))
+    _join_batch(f, frame, states.get(), extra, dims)
     alone = (extra == 1) & (states.get() == 1)
     on = f.choose(alone, 0, step.get())
-    f.call("add", frame.address, leaf.address, data.get(), on, data.get() + on * (states.get() - 1))
+    f.call(_add, frame, leaf, data.get(), on, data.get() + on * (states.get() - 1))
+
+
+def refuse_other(f: Function, count: Word, some: Word, others: Word) -> None:
+    """End the call with 0 if so many words in one place are not those in another."""
+    with f.loop(count) as k:
+        f.refuse_if(f.load(some, k) != f.load(others, k))
 
 
 def _copy_strided(f: Function, place: Word, data: Word, step: Word, item: Word, length: Word) -> None:
@@ -231,92 +241,58 @@ def _copy_strided(f: Function, place: Word, data: Word, step: Word, item: Word, 
             f.copy(place + k * 4, data + k * step, 4)
 
 
-def _join_batch(f: Function, frame: Fields, states: Word, extra: Word, dims: Word) -> None:
+def _join_batch(f: Function, frame: Frame, states: Word, extra: Word, dims: Word) -> None:
     """All arrays of a batch have the same states, or one, or none; 0 is given where they do not."""
-    with f.when(states == 0):
-        f.give(0)
+    f.refuse_if(states == 0)
     lead, before = frame.lead, frame.states
     alone = (extra == 1) & (states == 1)
     first = (lead == 0) | ((lead == 1) & (before == 1))
     with f.when(first):
-        frame.set("lead", extra)
-        frame.set("lead_dims", dims)
-        frame.set("states", states)
-    with f.when((first | alone) == Word(f, "false", "i1")):
-        with f.when(lead != extra):
-            f.give(0)
-        with f.loop(extra) as k, f.when(f.load(frame.lead_dims, k) != f.load(dims, k)):
-            f.give(0)
+        frame.set(lead=extra, lead_dims=dims, states=states)
+    with f.when(~(first | alone)):
+        f.refuse_if(lead != extra)
+        refuse_other(f, extra, frame.lead_dims, dims)
 
 
-def _add() -> Function:
-    """(frame, leaf, data, step, last): an input of the kernel, and where its last state begins."""
-    f = Function("add", ["frame", "leaf", "data", "step", "last"])
-    frame, leaf, data, step, last = f.parameters
-    about = Fields(f, frame, FRAME)
-    n = about.inputs
-    f.store(frame + 8 * OPERANDS, data, n)
-    f.store(frame + 8 * STEPS, step, n)
-    f.store(frame + 8 * ENDS, last, n)
-    f.store(frame + 8 * LEAVES, leaf, n)
-    about.set("inputs", n + 1)
+def _add(f: Function, frame: Frame, leaf: Word, data: Word, step: Word, last: Word) -> None:
+    """An input of the kernel, and where its last state begins."""
+    n = frame.inputs
+    for table, word in ((frame.operands, data), (frame.steps, step), (frame.ends, last), (frame.leaves, leaf)):
+        f.store(table, word, n)
+    frame.set(inputs=n + 1)
     f.give(1)
-    return f
 
 
-def _unpacked() -> Function:
-    """(entry, call, frame, slot, thing): whether a thing is a dict, or a tuple, with what the leaves of a slot want."""
-    f = Function("unpacked", ["entry", "call", "frame", "slot", "thing"])
-    entry, call, frame, slot, thing = f.parameters
-    about, python = Fields(f, slot, SLOT), python_of(f, entry)
-    by_key, count, leaf = about.container == BY_KEY, about.count, f.variable(about.leaves)
-    with f.when(type_of(f, thing) != f.choose(by_key, python.dict, python.tuple)):
-        f.give(0)
-    size = f.variable(size_of(f, thing))
+def _unpacked(f: Function, entry: Entry, call: Call, frame: Frame, slot: Slot, thing: Thing) -> None:
+    """Whether a thing is a dict, or a tuple, with what the leaves of a slot want."""
+    python, by_key, count, leaves = entry.python, slot.container == BY_KEY, slot.count, slot.leaves
+    f.refuse_if(thing.type != f.choose(by_key, python.dict, python.tuple))
+    size = f.variable(thing.size)
     with f.when(by_key):
         size.set(f.call(python.dict_size, thing))
-    with f.when(size.get() != count):
-        f.give(0)
+    f.refuse_if(size.get() != count)
     with f.loop(count) as k:
-        part = f.variable(f.load(thing + HEADER + 8, k))
+        part = f.variable(f.load(thing.items, k))
         with f.when(by_key):
-            part.set(f.call(python.dict_get, thing, f.load(about.keys, k)))
-        with f.when(part.get() == 0):
-            f.give(0)
-        with f.when(f.call("taken", entry, call, frame, leaf.get(), part.get()) == 0):
-            f.give(0)
-        leaf.set(leaf.get() + 8 * len(LEAF))
+            part.set(f.call(python.dict_get, thing, f.load(slot.keys, k)))
+        f.refuse_if(part.get() == 0)
+        f.refuse_if(f.call(_taken, entry, call, frame, Leaf.at(leaves, k), part.get()) == 0)
     f.give(1)
-    return f
 
 
-def _fits() -> Function:
-    """(entry, call, frame): whether the arguments are those of a remembered call."""
-    f = Function("fits", ["entry", "call", "frame"])
-    entry, call, frame = f.parameters
-    about, state = Fields(f, call, CALL), Fields(f, frame, FRAME)
-    with f.when(f.load(about.code_alive) != about.code):
-        f.give(0)
-    for name in ("inputs", "states", "lead", "copied"):
-        state.set(name, 0)
-    slot = f.variable(about.slots)
-    with f.loop(Fields(f, entry, ENTRY).parameters) as k:
-        thing, now = f.load(frame + 8 * SLOTS, k), Fields(f, slot.get(), SLOT)
-        container = now.container
-        with f.when(f.choose(thing == 0, 0, 1) != f.choose(container == ABSENT, 0, 1)):
-            f.give(0)
-        with f.when(container == ONE), f.when(f.call("taken", entry, call, frame, now.leaves, thing) == 0):
-            f.give(0)
-        with f.when(container > ONE), f.when(f.call("unpacked", entry, call, frame, slot.get(), thing) == 0):
-            f.give(0)
-        slot.set(slot.get() + 8 * len(SLOT))
-    crowd = (state.states > 1) & (state.states > about.most)
-    with f.when(crowd & ((about.threaded == 0) | (state.copied != 0))):
-        f.give(0)
+def fits(f: Function, entry: Entry, call: Call, frame: Frame) -> None:
+    """Whether the arguments are those of a remembered call."""
+    f.refuse_if(f.load(call.code_alive) != call.code)
+    frame.set(inputs=0, states=0, lead=0, copied=0)
+    first = call.slots
+    with f.loop(entry.parameters) as k:
+        thing, slot = f.load(frame.slots, k), Slot.at(first, k)
+        container = slot.container
+        f.refuse_if(f.choose(thing == 0, 0, 1) != f.choose(container == ABSENT, 0, 1))
+        with f.when(container == ONE):
+            f.refuse_if(f.call(_taken, entry, call, frame, slot.leaves, thing) == 0)
+        with f.when(container > ONE):
+            f.refuse_if(f.call(_unpacked, entry, call, frame, slot, thing) == 0)
+    crowd = (frame.states > 1) & (frame.states > call.most)
+    f.refuse_if(crowd & ((call.threaded == 0) | (frame.copied != 0)))
     f.give(1)
-    return f
-
-
-def argument_functions() -> list[Function]:
-    """All of them: ``slots`` and ``fits`` are for others to call."""
-    return [_slots(), _number(), _same(), _add(), _taken(), _unpacked(), _fits()]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import itertools
 import warnings
 from collections.abc import Callable, Mapping
@@ -11,9 +10,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from torsor.compiler.print.words import Function, module
+from torsor.compiler.print.words import Function, Word, module
 from torsor.compiler.run import engine
-from torsor.compiler.run.native import ALIGNMENT, Codes, NativeFunction, compile_part
+from torsor.compiler.run.native import NativeFunction
+from torsor.compiler.run.python_layout import capsule_of
+from torsor.compiler.run.threads import ALIGNMENT
 from torsor.compiler.trace import trace
 
 Array = Any
@@ -27,9 +28,8 @@ _MAJOR_AT, _MINOR_AT, _TRAITS_AT = 24, 28, 32
 _IS_METADATA, _MAJOR, _MINOR = 1, 0, 1
 
 
-Push = Callable[
-    [tuple[Array, ...], dict[str, Array]], tuple[Array, ...] | None
-]  # how inputs that move move the outputs
+# How inputs that move move the outputs
+Push = Callable[[tuple[Array, ...], dict[str, Array]], tuple[Array, ...] | None]
 
 
 class Callee(Protocol):
@@ -70,19 +70,18 @@ def why_missing() -> str | None:
     """Why JAX cannot call kernels here, or None: a first call is made to see."""
     import jax
 
+    from torsor.compiler.kernel import Kernel
+
     if jax.default_backend() != "cpu":
         return f"JAX computes on {jax.default_backend()}, kernels on the CPU"
-    program = trace(lambda x: 2.0 * x + 1.0, {"x": (3,)})
-    about = {"inputs": [["x", (3,)]], "outputs": [["result", (3,)]], "dtype": "float32", "operations": 6}
+    kernel = Kernel("self-test", trace(lambda x: 2.0 * x + 1.0, {"x": (3,)}))
     numbers = np.arange(6, dtype=np.float32).reshape(2, 3)
     try:
-        codes = Codes(about, lambda part, make: compile_part(make(), part, np.dtype(np.float32)))
-        handler = NativeFunction(codes, lambda: program)
-        call = jax.ffi.ffi_call(_register(handler), jax.ShapeDtypeStruct((2, 3), np.float32))
+        name = _register(kernel.native(numbers.dtype))
+        call = jax.ffi.ffi_call(name, jax.ShapeDtypeStruct(numbers.shape, numbers.dtype))
         with jax.ensure_compile_time_eval():  # the caller may be tracing
-            reason = (
-                None if np.array_equal(call(numbers), 2.0 * numbers + 1.0) else "called a kernel and got wrong numbers"
-            )
+            is_right = np.array_equal(call(numbers), 2.0 * numbers + 1.0)
+        reason = None if is_right else "called a kernel and got wrong numbers"
     except Exception as error:  # whatever another version of JAX answers
         reason = f"did not take a kernel: {type(error).__name__}: {error}"
     if reason is None:
@@ -174,11 +173,8 @@ def _register(code: NativeFunction, *, one_by_one: bool = False) -> str:
 
     handler = engine.compile_ir(handler_ir(code, one_by_one=one_by_one), "handler")
     _ALIVE.extend((code.codes, handler))
-    capsule = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)(
-        ("PyCapsule_New", ctypes.pythonapi)
-    )
     name = f"torsor_kernel_{next(_names)}"
-    jax.ffi.register_ffi_target(name, capsule(handler.address("handler"), None, None), platform="cpu")
+    jax.ffi.register_ffi_target(name, capsule_of(handler.address("handler")), platform="cpu")
     return name
 
 
@@ -191,35 +187,36 @@ def handler_ir(code: NativeFunction, *, one_by_one: bool = False) -> str:
     is the oldest.
     """
     ports, inputs = [*code.inputs, *code.outputs], len(code.inputs)
-    f = Function("handler", ["frame"], internal=False)
-    (frame,) = f.parameters
-    extension = f.load(frame + _EXTENSION)
-    with f.when(extension != 0), f.when(f.load_32(extension + _EXTENSION_TYPE) == _IS_METADATA):
-        metadata = f.load(extension + _METADATA)
-        for place, value in ((_MAJOR_AT, _MAJOR), (_MINOR_AT, _MINOR), (_TRAITS_AT, 0)):
-            f.store_32(metadata + place, value)
+
+    def handler(f: Function, frame: Word) -> None:
+        extension = f.load(frame + _EXTENSION)
+        with f.when(extension != 0), f.when(f.load_32(extension + _EXTENSION_TYPE) == _IS_METADATA):
+            metadata = f.load(extension + _METADATA)
+            for place, value in ((_MAJOR_AT, _MAJOR), (_MINOR_AT, _MINOR), (_TRAITS_AT, 0)):
+                f.store_32(metadata + place, value)
+            f.give(0)
+        args, rets = f.load(frame + _ARGS), f.load(frame + _RETS)
+        operands, strides = f.block(len(ports) + 2), f.block(len(ports))
+        for k, port in enumerate(ports):
+            buffer = f.load(args, k) if k < inputs else f.load(rets, k - inputs)
+            f.store(operands, f.load(buffer + _BUFFER_DATA), k)
+            f.store(strides, port.size * code.dtype.itemsize, k)
+        size = code.one.scratch if one_by_one else max(code.many.scratch, code.one.scratch)
+        room = f.call("malloc", size + ALIGNMENT)
+        f.store(operands, (room + (ALIGNMENT - 1)) & -ALIGNMENT, len(ports))
+        f.store(operands, code.one.address, len(ports) + 1)
+        first, count = f.load(rets), f.variable(1)  # the first output tells the batch
+        dims = f.load(first + _BUFFER_DIMS)
+        with f.loop(f.load(first + _BUFFER_RANK) - len(code.outputs[0].shape)) as axis:
+            count.set(count.get() * f.load(dims, axis))
+        if one_by_one:
+            with f.loop(count.get()):
+                f.call(f.word(code.one.address), operands, gives="void")
+                for k in range(len(ports)):
+                    f.store(operands, f.load(operands, k) + f.load(strides, k), k)
+        else:
+            f.call(f.word(code.many.address), count.get(), operands, strides, gives="void")
+        f.call("free", room, gives="void")
         f.give(0)
-    args, rets = f.load(frame + _ARGS), f.load(frame + _RETS)
-    operands, strides = f.block(len(ports) + 2), f.block(len(ports))
-    for k, port in enumerate(ports):
-        buffer = f.load(args, k) if k < inputs else f.load(rets, k - inputs)
-        f.store(operands, f.load(buffer + _BUFFER_DATA), k)
-        f.store(strides, port.size * code.dtype.itemsize, k)
-    size = code.one.scratch if one_by_one else max(code.many.scratch, code.one.scratch)
-    room = f.call("malloc", size + ALIGNMENT)
-    f.store(operands, (room + (ALIGNMENT - 1)) & -ALIGNMENT, len(ports))
-    f.store(operands, code.one.address, len(ports) + 1)
-    first, count = f.load(rets), f.variable(1)  # the first output tells the batch
-    dims = f.load(first + _BUFFER_DIMS)
-    with f.loop(f.load(first + _BUFFER_RANK) - len(code.outputs[0].shape)) as axis:
-        count.set(count.get() * f.load(dims, axis))
-    if one_by_one:
-        with f.loop(count.get()):
-            f.call(f.word(code.one.address), operands, gives="void")
-            for k in range(len(ports)):
-                f.store(operands, f.load(operands, k) + f.load(strides, k), k)
-    else:
-        f.call(f.word(code.many.address), count.get(), operands, strides, gives="void")
-    f.call("free", room, gives="void")
-    f.give(0)
-    return module([f], "declare i64 @malloc(i64)", "declare void @free(i64)")
+
+    return module([handler], "declare i64 @malloc(i64)", "declare void @free(i64)")

@@ -5,29 +5,26 @@ from __future__ import annotations
 import ctypes
 import functools
 import math
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from itertools import combinations
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 from weakref import ref
 
 import numpy as np
 from numpy.exceptions import TooHardError
 
-from torsor.compiler.graph import Port, Program, count
-from torsor.compiler.print.llvm import PARTS, Module, emit
+from torsor.compiler.graph import Port, Program, Shape, count
+from torsor.compiler.print.llvm import PARTS, emit
 from torsor.compiler.run import engine
-from torsor.compiler.run.apart import apart, is_apart, new_lock
+from torsor.compiler.run.apart import is_apart, new_lock
 from torsor.compiler.run.cache import Source, about_kept, machine_code
 from torsor.compiler.run.fast_entry import Target, new_arrays, operands_of_frame
-from torsor.compiler.run.threads import WORTH_A_THREAD, in_parts, least_to_share, share
+from torsor.compiler.run.threads import WORTH_A_THREAD, least_to_share, parts, share
 from torsor.errors import ShapeError
 
 Array = Any
 Make = Callable[[], Program]
-K = TypeVar("K")
 ELEMENTS = {np.dtype(np.float64): "double", np.dtype(np.float32): "float"}
-ALIGNMENT = 64  # bytes: of the widest vector
 OVERHEAD = 16 * 1024  # bytes of Python objects that go with a kernel: measured
 OVERLAP_WORK = 10_000  # candidates tried, to tell whether views of one array overlap
 
@@ -51,7 +48,7 @@ class Codes:
         self.outputs = tuple(Port(name, tuple(shape)) for name, shape in about["outputs"])
         self.dtype = np.dtype(about["dtype"])
         self.operations = int(about["operations"])
-        self.bytes = 0  # in memory
+        self.bytes = OVERHEAD  # in memory, about
         self.on_growth: Callable[[], None] | None = None
         self._get, self._parts, self._lock = get, dict[str, Code](), new_lock()
 
@@ -106,63 +103,47 @@ class NativeFunction:
     def target(self, kind: type | None = None, keys: Sequence[str] = (), constants: Sequence[Array] = ()) -> Target:
         """What the fast entry is to call, with the code for many if it has been needed so far; see `Target`."""
         one, code, operations = self.one, ref(self.codes), self.operations
-        many = self.many if self.codes.has("many") else None
-        operands, item = len(self.inputs) + len(self.outputs), self.dtype.itemsize
+        many = self.many if self.codes.has("many") else Code(0, 0, one.native)
+        operands = len(self.inputs) + len(self.outputs)
 
         def threaded(frame: int) -> None:
-            states, addresses, strides = operands_of_frame(frame, operands)
             codes = code()
             assert codes is not None  # the entry has just seen it
-            one, many = (codes.part(name, _already_there) for name in PARTS)
-            _run(one, many, states, addresses, strides, operations, item)
+            _run(codes, _already_there, *operands_of_frame(frame, operands))
 
         return Target(
             [port.shape for port in self.outputs],
             self.dtype,
             one.address,
-            0 if many is None else many.address,
-            0 if many is None else max(1, WORTH_A_THREAD // max(1, operations)),
-            max(one.scratch, 0 if many is None else many.scratch),
+            many.address,
+            max(1, WORTH_A_THREAD // max(1, operations)) if many.address else 0,
+            max(one.scratch, many.scratch),
             code,
             kind,
             keys,
             constants,
-            None if many is None else threaded,
+            threaded if many.address else None,
             sharing=least_to_share(operations),
         )
 
     def __call__(self, arrays: Sequence[Array], out: Sequence[Array] | None = None) -> list[Array]:
         """Evaluate for all states of the batch; ``out`` arrays are filled and returned, and may overlap inputs."""
         arrays = [np.asarray(array, self.dtype) for array in arrays]
-        leads = [array.shape[: array.ndim - len(port.shape)] for array, port in zip(arrays, self.inputs, strict=True)]
-        batch = np.broadcast_shapes(*leads)
-        results = self._results(batch, out)
+        leads, batch = batch_of(self.inputs, arrays)
+        results = results_of(self.outputs, batch, self.dtype, out)
         targets = [self._target(result, arrays) for result in results]
         states = math.prod(batch)
         if states:
-            operands, strides = [], []
-            for array, port, lead in zip(arrays, self.inputs, leads, strict=True):
-                array, stride = regular(array, port, lead, batch, self.dtype)
-                operands.append(array)
-                strides.append(stride)
-            strides += [port.size * self.dtype.itemsize for port in self.outputs]
-            self._run(states, [*operands, *targets], strides)
+            each = zip(arrays, self.inputs, leads, strict=True)
+            given = [regular(array, port, lead, batch, self.dtype) for array, port, lead in each]
+            item = self.dtype.itemsize
+            made = [(target, port.size * item) for target, port in zip(targets, self.outputs, strict=True)]
+            operands, strides = zip(*given, *made, strict=True)  # the arrays live as long as the work does
+            _run(self.codes, self._make, states, [*map(address_of, operands)], strides)
         for result, target in zip(results, targets, strict=True):
             if target is not result:
                 result[...] = target
         return results
-
-    def _results(self, batch: tuple[int, ...], out: Sequence[Array] | None) -> list[Array]:
-        shapes = [(*batch, *port.shape) for port in self.outputs]
-        if out is None:
-            return new_arrays(shapes, self.dtype)
-        for array, shape, port in zip(out, shapes, self.outputs, strict=True):
-            if not isinstance(array, np.ndarray) or array.shape != shape or array.dtype != self.dtype:
-                found = f"{getattr(array, 'shape', None)} of {getattr(array, 'dtype', type(array).__name__)}"
-                raise ShapeError(f"out: `{port.name}` must be an array of shape {shape} of {self.dtype}, got {found}.")
-            if not array.flags.writeable:
-                raise ShapeError(f"out: `{port.name}` is read-only.")
-        return list(out)
 
     def _target(self, result: Array, arrays: Sequence[Array]) -> Array:
         """Where the machine code writes: the result itself, unless it is not contiguous or overlaps an input."""
@@ -170,39 +151,18 @@ class NativeFunction:
             return result
         return np.empty(result.shape, self.dtype)
 
-    def _run(self, states: int, operands: list[Array], strides: list[int]) -> None:
-        one, addresses = self.one, [address_of(array) for array in operands]
-        code = one if states == 1 else self.many
-        _run(one, code, states, addresses, strides, self.operations, self.dtype.itemsize, operands)
-
 
 def _already_there() -> Program:
     raise AssertionError("the code is there")
 
 
-def _run(
-    one: Code,
-    code: Code,
-    states: int,
-    addresses: Sequence[int],
-    strides: Sequence[int],
-    operations: int,
-    item: int,
-    alive: object = None,
-) -> None:
-    """Machine code over all states, on several threads where that is worth it; ``alive`` is what the addresses are of."""
-    size = max(code.scratch, one.scratch)
-
-    def work(start: int, length: int, _: object = alive) -> None:  # the arrays live as long as the work does
-        scratch = ctypes.create_string_buffer(size + ALIGNMENT) if size else None
-        area = 0 if scratch is None else -(-ctypes.addressof(scratch) // ALIGNMENT) * ALIGNMENT
+def _run(codes: Codes, make: Make, states: int, addresses: Sequence[int], strides: Sequence[int]) -> None:
+    """Machine code over all states, on several threads where that is worth it."""
+    one, many = codes.part("one", make), None if states == 1 else codes.part("many", make)
+    kernel, scratch = (0, one.scratch) if many is None else (many.address, max(many.scratch, one.scratch))
+    for start, length in parts(states, codes.operations, sum(map(abs, strides)) // codes.dtype.itemsize):
         moved = [address + start * stride for address, stride in zip(addresses, strides, strict=True)]
-        if code is one:
-            engine.ONE(code.address)((ctypes.c_void_p * (len(moved) + 2))(*moved, area, one.address))
-        else:
-            share(code.address, length, operations, moved, strides, size, (area, one.address))
-
-    in_parts(states, operations, work, sum(map(abs, strides)) // item)
+        share(kernel, length, codes.operations, moved, strides, scratch, one.address)
 
 
 def _kept_part(key: str, make: Make, part: str, dtype: np.dtype[Any]) -> Code:
@@ -210,12 +170,36 @@ def _kept_part(key: str, make: Make, part: str, dtype: np.dtype[Any]) -> Code:
 
     def source() -> Source:
         program = make()
-        module = emit(program, part, ELEMENTS[dtype], engine.host_target())
-        about = describe(program, dtype)
-        return Source(module, about, about["operations"])
+        return emit(program, part, ELEMENTS[dtype], engine.host_target()), describe(program, dtype)
 
-    found = machine_code(f"{key}|{dtype.name}|{part}", [f"kernel_{part}"], source)
-    return Code(found.native.address(f"kernel_{part}"), int(found.about["scratch"]), found.native)
+    native = machine_code(f"{key}|{dtype.name}|{part}", [f"kernel_{part}"], source)
+    return Code(native.address(f"kernel_{part}"), int(native.about["scratch"]), native)
+
+
+def batch_of(ports: Sequence[Port], arrays: Sequence[Array]) -> tuple[list[Shape], Shape]:
+    """The axes of states of each array, and those of all together."""
+    leads = [array.shape[: array.ndim - len(port.shape)] for array, port in zip(arrays, ports, strict=True)]
+    if len(set(leads)) == 1:
+        return leads, leads[0]
+    try:
+        return leads, np.broadcast_shapes(*leads)
+    except ValueError:
+        found = ", ".join(f"`{port.name}` {lead}" for port, lead in zip(ports, leads, strict=True))
+        raise ShapeError(f"the batch axes do not broadcast: {found}.") from None
+
+
+def results_of(ports: Sequence[Port], lead: Shape, dtype: np.dtype[Any], out: Sequence[Array] | None) -> list[Array]:
+    """New arrays for results, or those given."""
+    shapes = [(*lead, *port.shape) for port in ports]
+    if out is None:
+        return new_arrays(shapes, dtype)
+    for array, shape, port in zip(out, shapes, ports, strict=True):
+        if not isinstance(array, np.ndarray) or array.shape != shape or array.dtype != dtype:
+            found = f"{getattr(array, 'shape', None)} of {getattr(array, 'dtype', type(array).__name__)}"
+            raise ShapeError(f"out: `{port.name}` must be an array of shape {shape} of {dtype}, got {found}.")
+        if not array.flags.writeable:
+            raise ShapeError(f"out: `{port.name}` is read-only.")
+    return list(out)
 
 
 def refuse_overlap(names: Sequence[str], out: Sequence[Array]) -> None:
@@ -231,9 +215,7 @@ def refuse_overlap(names: Sequence[str], out: Sequence[Array]) -> None:
             raise ShapeError(f"out: `{one}` and `{other}` share memory; each result needs an array of its own.")
 
 
-def regular(
-    array: Array, port: Port, lead: tuple[int, ...], batch: tuple[int, ...], dtype: np.dtype[Any]
-) -> tuple[Array, int]:
+def regular(array: Array, port: Port, lead: Shape, batch: Shape, dtype: np.dtype[Any]) -> tuple[Array, int]:
     """The array and the bytes from one state to the next; copied only if its strides are not regular."""
     if math.prod(lead) == 1:
         return np.ascontiguousarray(array), 0
@@ -257,17 +239,6 @@ def build(key: str, make: Make, dtype: np.dtype[Any]) -> NativeFunction:
     return NativeFunction(Codes.kept(key, make, dtype), make)
 
 
-def compile_part(program: Program, part: str, dtype: np.dtype[Any]) -> Code:
-    """The machine code of one of `PARTS`, without the cache."""
-    return compiled_module(emit(program, part, ELEMENTS[dtype], engine.host_target()), f"kernel_{part}")
-
-
-def compiled_module(module: Module, name: str) -> Code:
-    """The machine code of a module and one of its functions, without the cache."""
-    native = apart(lambda wanted: engine.loaded(engine.objects_of(module.texts, wanted), [name], module.functions))
-    return Code(native.address(name), module.scratch, native)
-
-
 def describe(program: Program, dtype: np.dtype[Any]) -> dict[str, Any]:
     """What a caller needs to know of a program, as it is kept on disk."""
     return {
@@ -276,72 +247,3 @@ def describe(program: Program, dtype: np.dtype[Any]) -> dict[str, Any]:
         "dtype": np.dtype(dtype).name,
         "operations": sum(count(program).values()),
     }
-
-
-# Kernels in memory, of all functions together
-
-
-class Kept(Generic[K]):
-    """At most so many things by key, shared between threads; the least recently used go first."""
-
-    def __init__(self, most: int) -> None:
-        self._kept: OrderedDict[Hashable, K] = OrderedDict()
-        self._most, self._lock = most, new_lock()
-
-    def __contains__(self, key: Hashable) -> bool:
-        return key in self._kept
-
-    def get(self, key: Hashable, make: Callable[[], K]) -> K:
-        """What is kept under a key, or what ``make`` gives, which is then kept."""
-        with self._lock:
-            if (found := self._kept.get(key)) is not None:
-                self._kept.move_to_end(key)
-                return found
-        made = make()
-        with self._lock:
-            self._kept[key] = made
-            while len(self._kept) > self._most:
-                self._kept.popitem(last=False)
-        return made
-
-
-class CodeStore:
-    """Machine code by key, shared between threads; beyond ``limit`` bytes the least recently used goes first."""
-
-    def __init__(self, limit: int) -> None:
-        self.limit = limit
-        self._kept: OrderedDict[Hashable, Codes] = OrderedDict()
-        self._counted: dict[Hashable, int] = {}
-        self._bytes, self._lock = 0, new_lock()
-
-    def get(self, key: Hashable, make: Callable[[], Codes]) -> Codes:
-        """What is kept under a key, or what ``make`` gives, which is then kept."""
-        with self._lock:
-            if (found := self._kept.get(key)) is not None:
-                self._kept.move_to_end(key)
-                return found
-        made = make()
-        made.on_growth = lambda: self._count(key)
-        with self._lock:
-            made = self._kept.setdefault(key, made)  # another thread may have been first
-        self._count(key)
-        return made
-
-    def __len__(self) -> int:
-        return len(self._kept)
-
-    @property
-    def bytes(self) -> int:
-        """How many bytes the kernels take in memory, about."""
-        return self._bytes
-
-    def _count(self, key: Hashable) -> None:
-        with self._lock:
-            if key not in self._kept:
-                return  # given up meanwhile
-            now = OVERHEAD + self._kept[key].bytes
-            self._bytes += now - self._counted.get(key, 0)
-            self._counted[key] = now
-            while self._bytes > self.limit and len(self._kept) > 1:
-                oldest, _ = self._kept.popitem(last=False)
-                self._bytes -= self._counted.pop(oldest, 0)

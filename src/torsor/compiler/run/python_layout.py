@@ -10,7 +10,7 @@ from weakref import ref
 
 import numpy as np
 
-from torsor.compiler.run.fast_entry_arguments import C_ORDER, HEADER
+from torsor.compiler.run.fast_entry_arguments import C_ORDER, HEADER, ArrayObject
 
 _NEWEST_PYTHON = (3, 13)  # run and seen; 3.14 has other reference counts, and a tuple's hash after its length
 _NUMPY_C_INTERFACE = 2  # major version
@@ -29,22 +29,14 @@ def addresses() -> dict[str, int]:
     """Where CPython and NumPy keep what the generated code calls and compares with."""
     api, table = ctypes.pythonapi, numpy_functions()
     types = {"array": np.ndarray, "float": float, "double": np.float64, "int": int}
-    types |= {"list": list, "tuple": tuple, "dict": dict, "text": str}
-    functions = {
-        "vectorcall": api.PyObject_Vectorcall,
-        "tuple_new": api.PyTuple_New,
-        "tuple_set": api.PyTuple_SetItem,
-        "alloc": api.PyType_GenericAlloc,
-        "dict_new": api.PyDict_New,
-        "dict_set": api.PyDict_SetItem,
-        "dict_get": api.PyDict_GetItem,
-        "dict_size": api.PyDict_Size,
-        "compare": api.PyUnicode_Compare,
-        "hold": api.Py_IncRef,
-        "release": api.Py_DecRef,
-        "to_integer": api.PyLong_AsLongLongAndOverflow,
-        "from_integer": api.PyLong_FromLongLong,
-    }
+    types |= {"list": list, "tuple": tuple, "dict": dict, "string": str}
+    functions = {"vectorcall": api.PyObject_Vectorcall, "alloc": api.PyType_GenericAlloc}
+    functions |= {"compare": api.PyUnicode_Compare}
+    functions |= {"tuple_new": api.PyTuple_New, "tuple_set": api.PyTuple_SetItem}
+    functions |= {"dict_new": api.PyDict_New, "dict_size": api.PyDict_Size}
+    functions |= {"dict_get": api.PyDict_GetItem, "dict_set": api.PyDict_SetItem}
+    functions |= {"hold": api.Py_IncRef, "release": api.Py_DecRef}
+    functions |= {"to_integer": api.PyLong_AsLongLongAndOverflow, "from_integer": api.PyLong_FromLongLong}
     return {
         "none": id(None),
         "array_new": int(table[93] or 0),  # PyArray_New
@@ -58,10 +50,19 @@ def numpy_functions() -> Any:
     """Give the table of functions that NumPy offers to C."""
     from numpy._core import _multiarray_umath  # type: ignore[attr-defined]
 
-    pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
-        ("PyCapsule_GetPointer", ctypes.pythonapi)
-    )
-    return ctypes.cast(pointer(_multiarray_umath._ARRAY_API, None), ctypes.POINTER(ctypes.c_void_p))
+    return ctypes.cast(pointer_in(_multiarray_umath._ARRAY_API, None), ctypes.POINTER(ctypes.c_void_p))
+
+
+def pointer_in(capsule: object, name: bytes | None) -> int:
+    """The address that a capsule of this name holds."""
+    kinds = (ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)
+    return int(ctypes.PYFUNCTYPE(*kinds)(("PyCapsule_GetPointer", ctypes.pythonapi))(capsule, name))
+
+
+def capsule_of(address: int, name: bytes | None = None) -> object:
+    """A capsule that holds an address; the name is to live as long."""
+    kinds = (ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+    return ctypes.PYFUNCTYPE(*kinds)(("PyCapsule_New", ctypes.pythonapi))(address, name, None)
 
 
 def call_by_pointer(kind: type, offset: int) -> None:
@@ -95,18 +96,15 @@ def _of_arrays() -> str | None:
     block = np.zeros((2, 3, 4))
     single = np.ones(3, np.float32)
     for array in (np.arange(5.0), block[1, 0], np.ones(7)[2:5], block, block[:, 1:], block.T, np.array(1.5), single):
-        start = id(array) + HEADER
-        words = (ctypes.c_void_p * 6).from_address(start)
-        rank = ctypes.c_int.from_address(start + 8).value
-        if (words[0] or 0) != array.ctypes.data or rank != array.ndim:
+        seen = ArrayObject.structure().from_address(id(array))
+        if (seen.data, seen._rank % 2**32, seen.descr) != (array.ctypes.data, array.ndim, id(array.dtype)):
             return "NumPy's array object is not laid out as expected"
-        if rank and tuple((ctypes.c_int64 * rank).from_address(words[2] or 0)) != array.shape:
+        if array.ndim and _words(seen.dims, array.ndim) != array.shape:
             return "NumPy's array object keeps its shape elsewhere"
-        if rank and tuple((ctypes.c_int64 * rank).from_address(words[3] or 0)) != array.strides:
+        if array.ndim and tuple((ctypes.c_int64 * array.ndim).from_address(seen.strides)) != array.strides:
             return "NumPy's array object keeps its strides elsewhere"
-        contiguous = ctypes.c_int.from_address(start + 48).value & C_ORDER == C_ORDER
-        if words[5] != id(array.dtype) or contiguous != array.flags.c_contiguous:
-            return "NumPy's array object keeps its type elsewhere"
+        if (seen._flags & C_ORDER == C_ORDER) != array.flags.c_contiguous:
+            return "NumPy's array object keeps its flags elsewhere"
     return None
 
 
@@ -140,9 +138,8 @@ def _of_ctypes_and_weak_references() -> str | None:
 
 def _of_classes() -> str | None:
     for kind in (_Something, dict, type(len)):
-        if _words(id(kind) + _BASIC_SIZE, 1) != (kind.__basicsize__,) or _words(id(kind) + _FLAGS, 1) != (
-            kind.__flags__,
-        ):
+        size, flags = (_words(id(kind) + place, 1)[0] for place in (_BASIC_SIZE, _FLAGS))
+        if (size, flags) != (kind.__basicsize__, kind.__flags__):
             return "Python's classes are not laid out as expected"
     (offset,) = _words(id(type(len)) + _VECTORCALL_OFFSET, 1)
     if not (type(len).__flags__ & _HAVE_VECTORCALL and HEADER <= offset < type(len).__basicsize__):

@@ -14,32 +14,30 @@ import os
 import platform
 import sys
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from numbers import Real
 from typing import Any
 
-from torsor.compiler.print.llvm import Module
 from torsor.compiler.run import crew
 from torsor.compiler.run.apart import apart, new_lock
-from torsor.compiler.run.cache import Source, machine_code
-from torsor.compiler.run.crew import CREW, CREW_WORDS, HELPER, LANES, MOST_HELPERS
+from torsor.compiler.run.cache import code_of_words
+from torsor.compiler.run.crew import LANES, MOST_HELPERS, Crew, Helper, Job
+from torsor.compiler.run.python_layout import address_of_function
 from torsor.errors import ArgumentError
 
 WORTH_SHARING = 300_000  # operations, some ten microseconds: what waking another thread costs
-WORTH_A_THREAD = (
-    6_000_000  # operations, some tenths of a millisecond, without a look at Ctrl-C and with Python's lock held
-)
+WORTH_A_THREAD = 6_000_000  # operations, some tenths of a millisecond: no look at Ctrl-C, and Python's lock is held
 AT_ONCE = 50_000_000  # operations of a thread without a look whether to go on, some hundredths of a second
-_SHARED = ctypes.CFUNCTYPE(
-    ctypes.c_int64, *[ctypes.c_void_p] * 2, ctypes.c_int64, *[ctypes.c_void_p] * 2, *[ctypes.c_int64] * 4
-)
-_HELPED = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64)
+Ints = Sequence[int]
+_OF_CREW = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64)
 _MANY = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
+_ONE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+ALIGNMENT = 64  # bytes: of the widest vector
 
-Work = Callable[
-    [int, int], Iterable[None] | None
-]  # (start, length); steps, if it takes several, between which it may end
+
+class _Words(ctypes.Structure):
+    _fields_ = (("crew", Crew.structure()), ("helpers", Helper.structure() * MOST_HELPERS))
 
 
 class _Crew:
@@ -47,7 +45,7 @@ class _Crew:
 
     def __init__(self) -> None:
         self.count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        self.words = (ctypes.c_uint64 * CREW_WORDS)()
+        self.words = _Words()
         self.address = ctypes.addressof(self.words)
         self._lock = new_lock()
         self.forget()
@@ -56,12 +54,12 @@ class _Crew:
         """In a forked child there are no helpers, and nobody is helped."""
         self._locks: list[int] = []
         ctypes.memset(self.address, 0, ctypes.sizeof(self.words))
-        self._put("wanted", self.count - 1)
+        self.words.crew.wanted = self.count - 1
 
     def want(self, count: int) -> None:
         """Let so many threads take part, callers included."""
         self.count = count
-        self._put("wanted", min(count - 1, MOST_HELPERS))
+        self.words.crew.wanted = min(count - 1, MOST_HELPERS)
 
     def start(self) -> bool:
         """Whether there are as many helpers as are wanted, or could be started, and at least one."""
@@ -76,22 +74,18 @@ class _Crew:
         """Where Ctrl-C cannot come in between, which would leave two threads with the place of one."""
         with self._lock, contextlib.suppress(RuntimeError):  # Python is about to end, or there are too many threads
             for name, address in _functions().items():
-                self._put(name, address)
+                setattr(self.words.crew, name, address)
             while len(self._locks) < wanted:
                 self._add()
 
     def _add(self) -> None:
         k = len(self._locks)
         lock = _new_lock()
-        place = len(CREW) + k * len(HELPER)
-        self.words[place + HELPER.index("lock")] = lock
-        work = _HELPED(_generated()["helped"])
+        self.words.helpers[k].lock = lock
+        work = _OF_CREW(_generated()["helped"])
         threading.Thread(target=work, args=(self.address, k), name="torsor", daemon=True).start()
         self._locks.append(lock)
-        self._put("helpers", k + 1)
-
-    def _put(self, name: str, value: int) -> None:
-        self.words[CREW.index(name)] = value
+        self.words.crew.helpers = k + 1
 
 
 def _new_lock() -> int:
@@ -109,11 +103,11 @@ def _new_lock() -> int:
 @cache
 def _generated() -> dict[str, int]:
     """Addresses of the machine code."""
-    text = crew.text(platform.machine())
-    native = machine_code(f"crew|{text}", crew.NAMES, lambda: Source(Module((text,), 0, optimised=True), {})).native
+    names = ("shared", "helped")
+    native = code_of_words("crew", crew.text(platform.machine()), names)
     for thing in (native, _CREW.words):  # helpers are in the one and look at the other until the process ends
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))
-    return {name: native.address(name) for name in crew.NAMES}
+    return {name: native.address(name) for name in names}
 
 
 @cache
@@ -125,8 +119,9 @@ def _functions() -> dict[str, int]:
     on_windows = sys.platform == "win32"
     system: Any = ctypes.CDLL("kernel32" if on_windows else None)
     functions["give_way"] = system.SwitchToThread if on_windows else system.sched_yield
-    addresses = {name: ctypes.cast(function, ctypes.c_void_p).value or 0 for name, function in functions.items()}
-    return addresses | {"shared": _generated()["shared"]}
+    return {name: address_of_function(function) for name, function in functions.items()} | {
+        "shared": _generated()["shared"]
+    }
 
 
 _CREW = _Crew()
@@ -175,37 +170,39 @@ def share(
     kernel: int,
     states: int,
     operations: int,
-    operands: Sequence[int],
-    steps: Sequence[int],
+    operands: Ints,
+    steps: Ints,
     scratch: int,
-    last: tuple[int, int],
-    extra: tuple[int, int] = (0, 0),
+    one: int = 0,
+    extra: Ints = (0, 0),
 ) -> None:
     """A kernel of machine code over all states, on several threads if that is worth it.
 
-    ``operands`` are addresses, ``steps`` the bytes between states. ``scratch``: the bytes that the kernel needs; ``last``: the
-    caller's own scratch, and the address of ``kernel_one``. ``extra`` is passed behind everything else.
+    ``operands`` are addresses, ``steps`` the bytes between states. ``scratch``: the bytes that the kernel needs; ``one``: the
+    address of ``kernel_one``, which answers for a single state. ``extra`` is passed behind everything else.
     """
-    pointers = (ctypes.c_void_p * (len(operands) + 2))(*operands, *last)
+    area = ctypes.create_string_buffer(scratch + ALIGNMENT)
+    aligned = -(-ctypes.addressof(area) // ALIGNMENT) * ALIGNMENT
+    pointers = (ctypes.c_void_p * (len(operands) + 2))(*operands, aligned, one)
+    if states == 1 and one:
+        _ONE(one)(pointers)
+        return
     gaps = (ctypes.c_int64 * len(steps))(*steps)
     if states >= least_to_share(operations) and _CREW.start():
-        crew, shared = _CREW.address, _SHARED(_generated()["shared"])
-        if shared(
-            crew, kernel, states, ctypes.addressof(pointers), ctypes.addressof(gaps), len(operands), scratch, *extra
-        ):
+        places = ctypes.addressof(pointers), ctypes.addressof(gaps)
+        job = Job.structure()(kernel, states, *places, len(operands), scratch, *extra)
+        if _OF_CREW(_generated()["shared"])(_CREW.address, ctypes.addressof(job)):
             return
     _MANY(kernel)(states, pointers, gaps, *extra)
 
 
-def in_parts(states: int, operations: int, work: Work, numbers: int = 0) -> None:
-    """``work(start, length)`` over all states, in parts of `AT_ONCE`, between which Ctrl-C is heard; it shares them itself.
+def parts(states: int, operations: int, numbers: int = 0) -> Iterator[tuple[int, int]]:
+    """Start and length of parts of all states, each `AT_ONCE` for all threads, between which Ctrl-C is heard.
 
     A state takes this many operations, and this many numbers are read or written.
     """
     most = AT_ONCE * _CREW.count // max(1, operations, numbers)
-    parts = max(1, -(-states // max(LANES, most)))
-    length = -(-states // parts)
+    length = -(-states // max(1, -(-states // max(LANES, most))))
     length += -length % LANES
     for start in range(0, states, length):
-        for _ in work(start, min(length, states - start)) or ():
-            pass
+        yield start, min(length, states - start)

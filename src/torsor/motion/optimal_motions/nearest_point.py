@@ -83,19 +83,19 @@ class NearestPoint:
         """Go there; False if the limits contradict each other, or after ``most`` changes."""
         if not compiles():
             return self._approach(most) == DONE
-        run, work = code.approach(), self._workspace()
+        run, work = code.compiled_approach(), self._workspace()
         address, outcome = ctypes.addressof(work), UNFINISHED
         for _ in range(-(-most // AT_ONCE)):
             outcome = run(address)
             if outcome != UNFINISHED:
                 break
-        self.count = work[code.WORKSPACE.index("count")]
+        self.count = work[code.Work.names.index("count")]
         self.guess = self.guess[:0]
         return bool(outcome == DONE)
 
     def _workspace(self) -> ctypes.Array[ctypes.c_int64]:
         numbers = {"groups": self.width // GROUP, "guessed": len(self.guess), "changes": 0, "most": AT_ONCE}
-        words = (getattr(self, name) if name not in numbers else numbers[name] for name in code.WORKSPACE)
+        words = (getattr(self, name) if name not in numbers else numbers[name] for name in code.Work.names)
         given = [word if isinstance(word, int) else word.ctypes.data for word in words]
         return (ctypes.c_int64 * len(given))(*given)
 

@@ -1,6 +1,6 @@
 """Machine code of `nearest_point`: the same algorithm, line by line, in the small language of the compiler.
 
-A *workspace* is a block of words, of which `WORKSPACE` has the names: counts, and addresses of arrays. Rows of Y, Q and R are
+A *workspace* is a block of words, of which `Work` has the names: counts, and addresses of arrays. Rows of Y, Q and R are
 padded with zeros to whole groups of eight.
 """
 
@@ -10,17 +10,11 @@ import ctypes
 from functools import cache
 from typing import Any
 
-from torsor.compiler.print.llvm import Module
-from torsor.compiler.print.reals import LANES, Numeric, Real, declared
-from torsor.compiler.print.words import Word, module
+from torsor.compiler.print.words import Fields, Word, module
 from torsor.compiler.run import engine
-from torsor.compiler.run.cache import Source, machine_code
-from torsor.compiler.run.fast_entry_arguments import Fields
+from torsor.compiler.run.cache import code_of_words
+from torsor.motion.optimal_motions.reals_in_code import LANES, Numeric, Real, declared
 
-WORKSPACE = (
-    "unknowns", "known", "groups", "room", "Y", "above", "below", "equal", "taken", "start", "point", "guess", "sides", "guessed",
-    "Q", "R", "way", "parts", "shares", "multipliers", "rows", "signs", "count", "changes", "most",
-)  # fmt: skip
 DONE, CONTRADICTION, UNFINISHED = 0, 1, 2
 DEPENDENT = 1e-7  # part of a row that others do not have, below which it depends on them
 KEPT = (
@@ -31,14 +25,14 @@ LEAST_SHARE = 1e-12
 _WIDTH = 8 * LANES  # bytes of a group
 
 
-class _Work:
+class Work(Fields):
     """The workspace as a function sees it."""
 
-    def __init__(self, f: Numeric) -> None:
-        self.f, self.fields = f, Fields(f, f.parameters[0], WORKSPACE)
-
-    def __getattr__(self, name: str) -> Word:
-        return getattr(self.fields, name)  # type: ignore[no-any-return]
+    function: Numeric
+    names = (
+        "unknowns", "known", "groups", "room", "Y", "above", "below", "equal", "taken", "start", "point", "guess", "sides",
+        "guessed", "Q", "R", "way", "parts", "shares", "multipliers", "rows", "signs", "count", "changes", "most",
+    )  # fmt: skip
 
     @property
     def long(self) -> Word:
@@ -58,23 +52,18 @@ class _Work:
         return self.R + j * (self.room * 8)
 
 
-def _split() -> Numeric:
-    """(work): what of the row in ``way`` the active ones do not have, there, and in ``parts`` what they have, along Q."""
-    f = Numeric("split", ["work"])
-    w = _Work(f)
+def _split(f: Numeric, w: Work) -> None:
+    """What of the row in ``way`` the active ones do not have, there, and in ``parts`` what they have, along Q."""
     f.clear(w.parts, w.room * 8)
     with f.loop(2), f.loop(w.count) as j:  # twice, for what rounding leaves after the first time
         part = f.dot(w.q(j), w.way, w.groups)
         f.add_multiple(w.way, -part, w.q(j), w.groups)
         f.write(w.parts, f.read(w.parts, j) + part, j)
     f.give(0)
-    return f
 
 
-def _solve_upper() -> Numeric:
-    """(work): R shares = parts."""
-    f = Numeric("solve_upper", ["work"])
-    w = _Work(f)
+def _solve_upper(f: Numeric, w: Work) -> None:
+    """R shares = parts."""
     f.clear(w.shares, w.room * 8)
     left = f.variable(w.count)
     with f.while_(left):
@@ -84,13 +73,10 @@ def _solve_upper() -> Numeric:
         rest = f.read(w.parts, j) - f.dot(row, w.shares, w.long, j >> 3)
         f.write(w.shares, rest / f.read(row, j), j)
     f.give(0)
-    return f
 
 
-def _settle() -> Numeric:
-    """(work): from the point to the nearest one where the active limits are met, and the multipliers of that way."""
-    f = Numeric("settle", ["work"])
-    w = _Work(f)
+def _settle(f: Numeric, w: Work) -> None:
+    """From the point to the nearest one where the active limits are met, and the multipliers of that way."""
     f.clear(w.parts, w.room * 8)
     with f.loop(w.count) as j:
         i, sign = f.load(w.rows, j), f.read(w.signs, j)
@@ -101,18 +87,14 @@ def _settle() -> Numeric:
         f.add_multiple(w.parts, -c, row, w.long, j >> 3)
         f.write(w.parts, c, j)
         f.add_multiple(w.point, -c, w.q(j), w.groups)
-    f.call("solve_upper", f.parameters[0])
+    f.call(_solve_upper, w)
     with f.groups(w.long) as k:
         f.write_group(w.multipliers, f.read_group(w.multipliers, k) + f.read_group(w.shares, k), k)
     f.give(0)
-    return f
 
 
-def _append() -> Numeric:
-    """(work, row, sign, size): one more active limit, which was split; the sign as bits."""
-    f = Numeric("append", ["work", "row", "sign", "size"])
-    w = _Work(f)
-    _, i, sign, bits = f.parameters
+def _append(f: Numeric, w: Work, i: Word, sign: Word, bits: Word) -> None:
+    """One more active limit, which was split; its sign and size as bits."""
     size, k = f.root(_real(f, bits)), w.count
     f.clear(w.q(k), w.groups * _WIDTH)
     f.add_multiple(w.q(k), f.number(1.0) / size, w.way, w.groups)
@@ -123,16 +105,12 @@ def _append() -> Numeric:
     f.store(w.rows, i, k)
     f.store(w.signs, sign, k)
     f.store(w.taken, 1, i)
-    w.fields.set("count", k + 1)
+    w.set(count=k + 1)
     f.give(0)
-    return f
 
 
-def _drop() -> Numeric:
-    """(work, j): the active limit j goes; rotations of neighbouring rows keep R triangular."""
-    f = Numeric("drop", ["work", "j"])
-    w = _Work(f)
-    _, gone = f.parameters
+def _drop(f: Numeric, w: Work, gone: Word) -> None:
+    """An active limit goes; rotations of neighbouring rows keep R triangular."""
     last = w.count - 1
     f.store(w.taken, 0, f.load(w.rows, gone))
     with f.groups(last, gone) as j:
@@ -152,23 +130,19 @@ def _drop() -> Numeric:
         _rotate(f, upper, lower, cosine, sine, w.long, j >> 3)
         f.write(lower, f.number(0.0), j)
         _rotate(f, w.q(j), w.q(j + 1), cosine, sine, w.groups, 0)
-    w.fields.set("count", last)
+    w.set(count=last)
     f.give(0)
-    return f
 
 
-def _enter() -> Numeric:
-    """(work, row, sign): move until a limit is kept, letting others go whose multipliers become zero; 0 if that cannot be."""
-    f = Numeric("enter", ["work", "row", "sign"])
-    w = _Work(f)
-    work, i, bits = f.parameters
+def _enter(f: Numeric, w: Work, i: Word, bits: Word) -> None:
+    """Move until a limit, its sign as bits, is kept, letting others go whose multipliers become zero; 0 if that cannot be."""
     sign, zero, infinite = _real(f, bits), f.number(0.0), f.number(float("inf"))
     bound, own, more = _bound(w, i, sign), f.real_variable(zero), f.variable(1)
     whole = f.dot(w.y(i), w.y(i), w.groups) * f.number(DEPENDENT**2)
     with f.while_(more):
         _take(f, w, i, sign)
-        f.call("split", work)
-        f.call("solve_upper", work)
+        f.call(_split, w)
+        f.call(_solve_upper, w)
         size = f.dot(w.way, w.way, w.groups)
         first, until = f.variable(0), f.real_variable(infinite)
         with f.loop(w.count) as j:
@@ -181,44 +155,38 @@ def _enter() -> Numeric:
         excess = sign * f.dot(w.y(i), w.point, w.groups) - bound
         moves = (size > whole) & (w.count < w.unknowns)
         reach = f.either(moves, excess / size, infinite)
-        arrives = (until.get() < reach) == Word(f, "false", "i1")
+        arrives = ~(until.get() < reach)
         length = f.either(arrives, reach, until.get())
-        with f.when((length < infinite) == Word(f, "false", "i1")):
-            f.give(0)
+        f.refuse_if(~(length < infinite))
         with f.when(moves):
             f.add_multiple(w.point, -length, w.way, w.groups)
         f.add_multiple(w.multipliers, -length, w.shares, w.long)
         own.set(own.get() + length)
-        with f.when(own.get() > f.number(DEAREST)):
-            f.give(0)
+        f.refuse_if(own.get() > f.number(DEAREST))
         with f.when(arrives):
             f.write(w.multipliers, own.get(), w.count)
-            f.call("append", work, i, bits, _bits_of(f, size))
+            f.call(_append, w, i, bits, _bits_of(f, size))
             f.give(1)
-        f.call("drop", work, first.get())
+        f.call(_drop, w, first.get())
     f.give(0)
-    return f
 
 
-def _begin() -> Numeric:
-    """(work): the guessed limits become active, but for those that depend on others or would have multipliers below zero."""
-    f = Numeric("begin", ["work"])
-    w = _Work(f)
-    work = f.parameters[0]
+def _begin(f: Numeric, w: Work) -> None:
+    """The guessed limits become active, but for those that depend on others or would have multipliers below zero."""
     with f.loop(w.guessed) as k:
         i = f.load(w.guess, k)
         bits = f.load(w.sides, k)
         _take(f, w, i, _real(f, bits))
         whole = f.dot(w.way, w.way, w.groups) * f.number(DEPENDENT**2)
-        f.call("split", work)
+        f.call(_split, w)
         size = f.dot(w.way, w.way, w.groups)
         with f.when((size > whole) & (w.count < w.unknowns)):
-            f.call("append", work, i, bits, _bits_of(f, size))
+            f.call(_append, w, i, bits, _bits_of(f, size))
     more = f.variable(1)
     with f.while_(more):
         f.copy(w.point, w.start, w.groups * _WIDTH)
         f.clear(w.multipliers, w.room * 8)
-        f.call("settle", work)
+        f.call(_settle, w)
         least, worst = f.real_variable(f.number(0.0)), f.variable(0)
         more.set(0)
         with f.loop(w.count) as j:
@@ -228,20 +196,16 @@ def _begin() -> Numeric:
                 worst.set(j)
                 more.set(1)
         with f.when(more.get() != 0):
-            f.call("drop", work, worst.get())
+            f.call(_drop, w, worst.get())
     f.give(0)
-    return f
 
 
-def _approach() -> Numeric:
-    """(work): the nearest point within all known limits. `DONE`, `CONTRADICTION`, or `UNFINISHED` after ``most`` changes."""
-    f = Numeric("approach", ["work"], internal=False)
-    w = _Work(f)
-    work = f.parameters[0]
+def approach(f: Numeric, w: Work) -> None:
+    """The nearest point within all known limits. `DONE`, `CONTRADICTION`, or `UNFINISHED` after ``most`` changes."""
     with f.when(w.guessed != 0):
-        f.call("begin", work)
-        w.fields.set("guessed", 0)
-    w.fields.set("changes", 0)
+        f.call(_begin, w)
+        w.set(guessed=0)
+    w.set(changes=0)
     more = f.variable(1)
     with f.while_(more):
         most, row, side = f.real_variable(f.number(KEPT)), f.variable(0), f.real_variable(f.number(1.0))
@@ -260,22 +224,21 @@ def _approach() -> Numeric:
         with f.when(more.get() != 0):
             with f.when(w.changes == w.most):
                 f.give(UNFINISHED)
-            w.fields.set("changes", w.changes + 1)
-            with f.when(f.call("enter", work, row.get(), _bits_of(f, side.get())) == 0):
+            w.set(changes=w.changes + 1)
+            with f.when(f.call(_enter, w, row.get(), _bits_of(f, side.get())) == 0):
                 f.give(CONTRADICTION)
     with f.loop(2):
-        f.call("settle", work)
+        f.call(_settle, w)
     f.give(DONE)
-    return f
 
 
-def _bound(w: _Work, i: Word, sign: Real) -> Real:
+def _bound(w: Work, i: Word, sign: Real) -> Real:
     """What sign · y is to be at most."""
-    f = w.f
+    f = w.function
     return f.either(sign > f.number(0.0), f.read(w.above, i), -f.read(w.below, i))
 
 
-def _take(f: Numeric, w: _Work, i: Word, sign: Real) -> None:
+def _take(f: Numeric, w: Work, i: Word, sign: Real) -> None:
     """A row with its sign into ``way``."""
     f.clear(w.way, w.groups * _WIDTH)
     f.add_multiple(w.way, sign, w.y(i), w.groups)
@@ -298,17 +261,11 @@ def _bits_of(f: Numeric, x: Real) -> Word:
     return f.value(f"bitcast double {x.text} to i64")
 
 
-def _text(fma: bool) -> str:
-    parts = (_split, _solve_upper, _settle, _append, _drop, _enter, _begin, _approach)
-    return module([part() for part in parts], *declared(fma))
-
-
 @cache
-def approach() -> Any:
+def compiled_approach() -> Any:
     """The compiled function, of the address of a workspace."""
-    text = _text(engine.host_target().fma)
-    source = Source(Module((text,), 0, optimised=True), {})
-    native = machine_code(f"nearest point|{text}", ["approach"], lambda: source).native
+    text = module([approach], *declared(engine.host_target().fma), kind=Numeric)
+    native = code_of_words("nearest point", text, ["approach"])
     call = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(native.address("approach"))
     call.native = native  # type: ignore[attr-defined]  # lives as long as the function
     return call

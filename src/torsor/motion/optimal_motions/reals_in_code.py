@@ -1,4 +1,4 @@
-"""Real numbers in the small language of `words`: doubles, and groups of eight of them, that loops go over.
+"""Real numbers in the small language of the compiler (`words`): doubles, and groups of eight of them, that loops go over.
 
 A group is the same eight numbers on every processor, in one wide register or in several, and its sum has one order. Products
 are added in one rounding where the processor has an instruction for that.
@@ -7,7 +7,7 @@ are added in one rounding where the processor has an instruction for that.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from torsor.compiler.print.words import Function, Word
@@ -16,35 +16,35 @@ LANES = 8
 ONE, GROUP = "double", f"<{LANES} x double>"
 
 
+def _operator(instruction: str) -> Callable[[Real, Real], Real]:
+    def apply(self: Real, other: Real) -> Real:
+        return self.function.real(f"{instruction} {self.kind} {self.text}, {other.text}", self.kind)
+
+    return apply
+
+
+def _comparison(instruction: str) -> Callable[[Real, Real], Word]:
+    def apply(self: Real, other: Real) -> Word:
+        return self.function.value(f"{instruction} {self.kind} {self.text}, {other.text}", "i1")
+
+    return apply
+
+
 class Real:
     """A double of a function that is being written, or (``kind`` `GROUP`) eight of them."""
 
     def __init__(self, function: Numeric, text: str, kind: str = ONE) -> None:
         self.function, self.text, self.kind = function, text, kind
 
-    def _with(self, operation: str, other: Real) -> Real:
-        return self.function.real(f"{operation} {self.kind} {self.text}, {other.text}", self.kind)
-
-    def __add__(self, other: Real) -> Real:
-        return self._with("fadd", other)
-
-    def __sub__(self, other: Real) -> Real:
-        return self._with("fsub", other)
-
-    def __mul__(self, other: Real) -> Real:
-        return self._with("fmul", other)
-
-    def __truediv__(self, other: Real) -> Real:
-        return self._with("fdiv", other)
+    __add__ = _operator("fadd")
+    __sub__ = _operator("fsub")
+    __mul__ = _operator("fmul")
+    __truediv__ = _operator("fdiv")
+    __lt__ = _comparison("fcmp olt")
+    __gt__ = _comparison("fcmp ogt")
 
     def __neg__(self) -> Real:
         return self.function.real(f"fneg {self.kind} {self.text}", self.kind)
-
-    def __lt__(self, other: Real) -> Word:
-        return self.function.value(f"fcmp olt {self.kind} {self.text}, {other.text}", "i1")
-
-    def __gt__(self, other: Real) -> Word:
-        return self.function.value(f"fcmp ogt {self.kind} {self.text}, {other.text}", "i1")
 
 
 class RealVariable:
