@@ -95,6 +95,21 @@ class Product(NamedTuple):
     m: int
 
     @property
+    def times(self) -> int:
+        """It is made once of all its arguments, as if a program were called once (`Calls`)."""
+        return 1
+
+    @property
+    def carried(self) -> int:
+        """None of them is for a first row alone."""
+        return 0
+
+    @property
+    def taken(self) -> int:
+        """How many arguments it has."""
+        return self.k * (self.n + self.m)
+
+    @property
     def size(self) -> int:
         """How many numbers it makes."""
         return self.n * self.m

@@ -10,8 +10,9 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from torsor.compiler.graph import Product
+from torsor.compiler.print.block_step import BlockStep
 from torsor.compiler.print.packing import AT_ONCE, Loop, number_in
-from torsor.compiler.print.plan import WIDTH, BlockStep, starts
+from torsor.compiler.print.plan import WIDTH, starts
 from torsor.compiler.print.printer import Printer, hexadecimal
 
 COLUMNS = 4  # of a product that are held in registers, of a group of states

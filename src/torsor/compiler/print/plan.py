@@ -1,19 +1,17 @@
 """How a long program runs: its steps in order, pieces of straight-line code and blocks, and the places their values wait in.
 
 Compiling one function of n instructions takes more than linear time, so that long programs are cut into pieces, each a function
-of its own. Values that cross a cut go through numbered slots of a scratch area. A block (`graph.Product`, `graph.Calls`) is a
-loop over slots. Its arguments lie together, in the order in which it takes them: a piece stores a number there as soon as it is
-computed. Only where a number is another block's, or an argument of very many rows, it is picked by a table of slots.
+of its own. Values that cross a cut go through numbered slots of a scratch area, or lie where a block takes or leaves them.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence, Set
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from torsor.compiler.graph import TRUTH_VALUED, Block, Calls, Graph, Op, Product, Program
+from torsor.compiler.graph import TRUTH_VALUED, Calls, Graph, Op, Product, Program
+from torsor.compiler.print.block_step import BlockStep
 from torsor.compiler.print.printer import folded_products
 
 PIECE = 500
@@ -39,105 +37,6 @@ class Chunk(NamedTuple):
     nodes: list[int]
     loads: list[tuple[int, Place]]
     stores: list[tuple[int, Place]]
-
-
-@dataclass(eq=False)
-class BlockStep:
-    """A block, and how it runs in so many lanes.
-
-    ``first``: the first slot of what it makes, of which some is ``needed``. ``own``: the first slot of its arguments where they
-    have slots of their own, of which some are ``filled`` with constants and some ``copied`` from other slots; else ``sources``
-    are the slots that they are picked from. ``inner``: how a program called runs: in as many lanes, or for one state with several
-    rows ``abreast``. ``fixed``: those inputs of it that are constants in every row. ``stride``, if there is one: from row to row,
-    its other arguments are so many slots apart, and are read where they are, those of the first row in the slots ``at``.
-    ``terms``: for each block of columns of a product, the rows of the second matrix that are not all zero.
-    """
-
-    block: Block
-    args: tuple[int, ...]
-    first: int
-    needed: set[int]
-    inner: Plan | None
-    abreast: int
-    terms: list[list[int]]
-    fixed: tuple[int, ...] = ()
-    stride: int | None = None
-    at: tuple[int, ...] = ()
-    own: int | None = None
-    sources: list[int] = field(default_factory=list)
-    copied: list[tuple[int, int]] = field(default_factory=list)
-    filled: list[tuple[int, float]] = field(default_factory=list)
-
-    @property
-    def turns(self) -> int:
-        """How often a program is called, each time for rows that go abreast."""
-        return -(-self.block.times // self.abreast) if isinstance(self.block, Calls) else 1
-
-    @property
-    def carried(self) -> int:
-        """How many of its arguments are for the first row alone; they come first."""
-        return self.block.carried if isinstance(self.block, Calls) else 0
-
-    @property
-    def taken(self) -> int:
-        """Numbers from the other arguments of one turn to those of the next."""
-        return self.abreast * self.block.taken if isinstance(self.block, Calls) else len(self.args)
-
-    @property
-    def given(self) -> int:
-        """Numbers from the results of one turn to those of the next."""
-        return self.abreast * self.block.size // (self.block.times if isinstance(self.block, Calls) else 1)
-
-    def place_of_argument(self, k: int) -> int:
-        """Where argument k is, behind the first one."""
-        if not isinstance(self.block, Calls) or k < self.carried:
-            return k
-        return self.carried + self._in_turn(*divmod(k - self.carried, self.block.taken), self.taken)
-
-    def place_of_result(self, k: int) -> int:
-        """Where number k of what it makes is, behind the first one."""
-        return self._in_turn(*divmod(k, self.given // self.abreast), self.given)
-
-    def _in_turn(self, row: int, number: int, size: int) -> int:
-        turn, lane = divmod(row, self.abreast)
-        return turn * size + number * self.abreast + lane
-
-    def picked(self) -> list[int]:
-        """The slots that arguments are picked from, as they are taken: what is carried first, then turn by turn."""
-        if self.abreast == 1:
-            return self.sources
-        found = [0] * (self.turns * self.taken)
-        for k, slot in enumerate(self.sources):
-            found[self.place_of_argument(k)] = slot
-        for one, other in self.spare():
-            found[other] = found[one]
-        return found
-
-    def constants(self, graph: Graph) -> list[float]:
-        """Those of ``fixed``, turn by turn, and in each input by input."""
-        if not isinstance(self.block, Calls):
-            return []
-        taken, last = self.block.taken, self.block.times - 1
-        return [
-            graph.values[self.args[min(row, last) * taken + number]]
-            for turn in range(self.turns)
-            for number in self.fixed
-            for row in range(turn * self.abreast, (turn + 1) * self.abreast)
-        ]
-
-    def is_fixed(self, k: int) -> bool:
-        """Whether argument k is one of those."""
-        if not self.fixed or not isinstance(self.block, Calls) or k < self.carried:
-            return False
-        return self.carried + (k - self.carried) % self.block.taken in self.fixed
-
-    def spare(self) -> list[tuple[int, int]]:
-        """Places of the last row's arguments, and those in the last turn that have no row: they take the same."""
-        if not isinstance(self.block, Calls):
-            return []
-        last, taken = self.block.times - 1, range(self.block.taken)
-        rows = range(self.block.times, self.turns * self.abreast)
-        return [(self._in_turn(last, k, self.taken), self._in_turn(row, k, self.taken)) for row in rows for k in taken]
 
 
 class Plan(NamedTuple):
@@ -175,7 +74,7 @@ class Plan(NamedTuple):
     def _working(self, step: Chunk | BlockStep) -> int:
         if isinstance(step, Chunk):
             return 0
-        picked = 0 if step.own is not None else self.lanes * rounded(step.carried + step.taken)
+        picked = 0 if step.own is not None else self.lanes * rounded(step.block.carried + step.taken)
         return picked + (0 if step.inner is None else step.inner.size)
 
 
@@ -282,11 +181,13 @@ class _Planner:
         """Where the caller of a program leaves one of its inputs."""
         number, step = self.graph.values[node], self.step
         assert step is not None
-        if number < step.carried:
+        if number < step.block.carried:
             return Place("%carried", number)
         if number in step.fixed:
             return Place("%fixed", step.fixed.index(number))
-        return Place("%given", number - step.carried if step.stride is None else step.at[number - step.carried])
+        return Place(
+            "%given", number - step.block.carried if step.stride is None else step.at[number - step.block.carried]
+        )
 
     def _is_stored(self, node: int) -> bool:
         """Whether a piece stores it wherever it is wanted."""
@@ -355,10 +256,10 @@ class _Planner:
     def _give_slots(self, step: BlockStep) -> None:
         """Slots of its own for each argument of a block."""
         graph, rows = self.graph, 0 if step.stride is not None else step.turns
-        step.own = self._more(step.carried + rows * step.taken, aligned=True)
+        step.own = self._more(step.block.carried + rows * step.taken, aligned=True)
         for k, x in enumerate(step.args):
             slot = step.own + step.place_of_argument(k)
-            if step.is_fixed(k) or (step.stride is not None and k >= step.carried):
+            if step.is_fixed(k) or (step.stride is not None and k >= step.block.carried):
                 continue
             if graph.ops[x] is Op.CONSTANT:
                 step.filled.append((slot, graph.values[x]))
@@ -370,7 +271,7 @@ class _Planner:
 
     def _inner(self, program: Program, step: BlockStep) -> Plan:
         lanes = self.lanes * step.abreast
-        key = program.digest(), lanes, step.abreast, step.carried, step.fixed, step.stride is not None, step.at
+        key = program.digest(), lanes, step.abreast, step.block.carried, step.fixed, step.stride is not None, step.at
         if key not in self.how.known:
             # Cut, however short: beside the calls around it, a long piece keeps more than the registers hold.
             folded = folded_products(program, program.live(), self.how.fma)
