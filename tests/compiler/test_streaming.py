@@ -9,7 +9,8 @@ import torsor
 from torsor.compiler.graph import Graph, Op, Port, Program
 from torsor.compiler.print import streaming
 from torsor.compiler.print.llvm import emit
-from torsor.compiler.run import engine, native
+from torsor.compiler.run import engine
+from torsor.compiler.run.apart import apart
 
 pytestmark = [pytest.mark.compiled, pytest.mark.tier("final")]
 SENTINEL = 7.25
@@ -35,7 +36,10 @@ def compiled(made, element, far):
         patch.setattr(streaming, "FAR", far)
         module = emit(made, "many", element, engine.host_target(), whole=0, piece=200)
     assert "nontemporal" in module.texts[0]
-    return native.compiled_module(module, "kernel_many")
+    native = apart(
+        lambda wanted: engine.loaded(engine.objects_of(module.texts, wanted), ["kernel_many"], module.functions)
+    )
+    return native, module.scratch
 
 
 def run(code, made, element, states, shift):
@@ -45,11 +49,12 @@ def run(code, made, element, states, shift):
     given = [draw.normal(size=(states, port.size)).astype(dtype) for port in made.graph.inputs]
     found = [np.full(states * port.size + 64, SENTINEL, dtype) for port in made.outputs]
     addresses = [x.ctypes.data for x in given] + [x[16 + shift :].ctypes.data for x in found]
-    area = np.zeros(code.scratch + 64, np.uint8)
+    native, scratch = code
+    area = np.zeros(scratch + 64, np.uint8)
     place = -(-area.ctypes.data // 64) * 64
     operands = (ctypes.c_void_p * (len(addresses) + 2))(*addresses, place, 0)
     steps = [port.size * dtype.itemsize for port in (*made.graph.inputs, *made.outputs)]
-    engine.MANY(code.address)(states, operands, (ctypes.c_int64 * len(steps))(*steps))
+    engine.MANY(native.address("kernel_many"))(states, operands, (ctypes.c_int64 * len(steps))(*steps))
     return found
 
 
