@@ -14,6 +14,7 @@ from torsor.compiler.run.apart import apart
 
 pytestmark = [pytest.mark.compiled, pytest.mark.tier("final")]
 SENTINEL = 7.25
+MANY = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
 
 
 def program(*sizes):
@@ -54,7 +55,7 @@ def run(code, made, element, states, shift):
     place = -(-area.ctypes.data // 64) * 64
     operands = (ctypes.c_void_p * (len(addresses) + 2))(*addresses, place, 0)
     steps = [port.size * dtype.itemsize for port in (*made.graph.inputs, *made.outputs)]
-    engine.MANY(native.address("kernel_many"))(states, operands, (ctypes.c_int64 * len(steps))(*steps))
+    MANY(native.address("kernel_many"))(states, operands, (ctypes.c_int64 * len(steps))(*steps))
     return found
 
 
