@@ -9,7 +9,7 @@ processor in between. Long results are not fetched: they go past the cache (`str
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterator
 
 from torsor.compiler.graph import Port, Program
 from torsor.compiler.print.packing import Loop
@@ -17,6 +17,7 @@ from torsor.compiler.print.printer import Printer
 
 CACHE = 1 << 20  # bytes that stay in the cache, at least
 LINE = 64  # bytes that are fetched, or streamed, together
+LONG = 128  # numbers of a result, from which on it is streamed and not fetched
 
 
 def ports_of(program: Program) -> list[Port]:
@@ -112,14 +113,13 @@ def shifted(program: Program, index: str) -> Iterator[str]:
     yield "  store ptr %scratch, ptr %cell_scratch"
 
 
-def fetch(p: Printer, left_out: Set[int], part: int = 0, parts: int = 1) -> None:
-    """Fetch one of some parts of the inputs of the next group and of the places for the results of this one.
+def fetch(p: Printer, part: int = 0, parts: int = 1) -> None:
+    """Fetch one of some parts of the inputs of the next group and of the places for the results of this one, if they are short.
 
-    Ports that are ``left_out`` are streamed. All are taken to lie one state after the other; where they do not,
-    nothing is gained. A fetch never fails, wherever it is.
+    They are taken to lie one state after the other; where they do not, nothing is gained. A fetch never fails, wherever it is.
     """
     size, inputs = 8 if p.element == "double" else 4, len(p.program.graph.inputs)
-    fetched = [(k, port) for k, port in enumerate(ports_of(p.program)) if k not in left_out]
+    fetched = [(k, port) for k, port in enumerate(ports_of(p.program)) if k < inputs or port.size < LONG]
     lines = [(k, at) for k, port in fetched for at in range(0, p.lanes * port.size * size, LINE)]
     share = lines[part * len(lines) // parts : (part + 1) * len(lines) // parts]
     mark = p.line("add i64 0, 0")[1:]  # a name of its own

@@ -129,7 +129,7 @@ class Inline(NamedTuple):
         ports, inputs = ports_of(p.program), len(p.program.graph.inputs)
         values: list[str] = []
         if guarded:
-            fetch(p, set())
+            fetch(p)
         for k, port in enumerate(ports[:inputs]):
             values += load_columns(p, rows(k), port.size)
         if guarded:

@@ -80,7 +80,7 @@ class Pieces:
         """
         for number, step in enumerate(part.steps):
             if fetching:
-                fetch(p, set(self.streaming.ports if self.streaming else ()), number, len(part.steps))
+                fetch(p, number, len(part.steps))
             if isinstance(step, Chunk):
                 place = f"getelementptr (ptr, ptr @{self.name}_table, i64 {self._numbers[id(step)]})"
                 code = p.line(f"load ptr, ptr {place}")

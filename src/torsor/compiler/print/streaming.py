@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torsor.compiler.print.lane_groups import LINE, ports_of
+from torsor.compiler.print.lane_groups import LINE, LONG, ports_of
 from torsor.compiler.print.packing import Loop
 from torsor.compiler.print.printer import Printer
 
 FAR = 1 << 24  # bytes of results that do not stay in a cache, even where several processors share it
-LONG, MOST = 128, 1 << 15  # numbers: of a state, from which on results are streamed, and of a group, at most
+MOST = 1 << 15  # numbers of a group that wait, at most
 
 
 class Streaming:
