@@ -46,7 +46,7 @@ def block_programs(draw):
     called = draw(programs(max_nodes=6))
     program = draw(programs(max_nodes=6))
     graph, numbers = program.graph, program.live()
-    numbers = [node for node in numbers if node not in graph.truths]
+    numbers, made = [node for node in numbers if node not in graph.truths], list(graph.input_nodes)
     for _ in range(draw(st.integers(1, 3))):
         pick = st.sampled_from(numbers)
         if draw(st.booleans()):
@@ -55,7 +55,10 @@ def block_programs(draw):
         else:
             block = Calls(called, times := draw(st.sampled_from([1, 2, 3, 9, 19])), carried := draw(st.integers(0, 3)))
             size = carried + times * block.taken
-        made = graph.block(block, draw(st.lists(pick, min_size=size, max_size=size)))
+        args = draw(st.lists(pick, min_size=size, max_size=size))
+        if isinstance(block, Calls):
+            _in_order(draw, graph, block, args, made)
+        made = graph.block(block, args)
         numbers += [graph.apply(Op.MUL, graph.constant(0.1), made[0]), *made]
     inner = Program(graph, (Port("y", (5,)),), (tuple(draw(st.sampled_from(numbers)) for _ in range(5)),))
     if draw(st.booleans()):
@@ -64,6 +67,21 @@ def block_programs(draw):
     return Program(
         outer, (Port("y", (10,)),), (tuple(outer.block(Calls(inner, 2), [*outer.input_nodes, *outer.input_nodes])),)
     )
+
+
+def _in_order(draw, graph, block, args, before):
+    """Make some columns of arguments constants, and all others, perhaps, numbers of the block before at even distances."""
+    fixed = draw(st.sets(st.integers(0, block.taken - 1))) if block.taken else set()
+    step = draw(st.sampled_from([0, 0, 1, -1, 2]))
+    room = len(before) - abs(step) * (block.times - 1)
+    for column in range(block.taken):
+        start = draw(st.integers(0, max(0, room - 1))) - min(0, step) * (block.times - 1)
+        for row in range(block.times):
+            place = block.carried + row * block.taken + column
+            if column in fixed:
+                args[place] = graph.constant(draw(st.sampled_from([-1.5, 0.0, 0.25, 1.0, 3.0])))
+            elif step and room > 0:
+                args[place] = before[start + row * step]
 
 
 def describe(program):
