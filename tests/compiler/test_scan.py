@@ -82,6 +82,9 @@ def test_errors_say_what_to_do(rollout):
     q, v, _ = torsor.random_state(ARM, seed=0)
     with pytest.raises(torsor.ShapeError, match="missing inputs v, target, gain"):
         rollout(steps=3, q=q)
+    for args, named in (((), {}), ((q,), {"steps": 3})):
+        with pytest.raises(torsor.ArgumentTypeError, match=r"passed by name.* Type loop\(steps=1000, q=q, v=v, "):
+            rollout(*args, v=v, **named)
     with pytest.raises(torsor.ShapeError, match=r"`target` must have shape \(..., 3, 6\), got \(6,\)"):
         rollout(steps=3, q=q, v=v, target=np.zeros(6), gain=1.0)
     with pytest.raises(torsor.UnknownName, match="no input 'targets'; nearest: 'target'"):

@@ -25,7 +25,7 @@ from torsor.compiler.run.cache import machine_code
 from torsor.compiler.run.fast_entry import Numbers, Target
 from torsor.compiler.run.native import ELEMENTS, Code, address_of, batch_of, regular, results_of
 from torsor.compiler.run.threads import AT_ONCE, WORTH_A_THREAD, get_threads, least_to_share, parts, share
-from torsor.errors import ArgumentError, ShapeError
+from torsor.errors import ArgumentError, ArgumentTypeError, ShapeError
 
 Array = Any
 
@@ -72,7 +72,13 @@ class Scan(Compiled):
         """Shapes of the state, by name."""
         return {port.name: port.shape for port in self.program.graph.inputs[: self.roles.state]}
 
-    def _answer(self, /, *, steps: int, every: int = 1, out: Any = None, **named: Array) -> dict[str, Array]:
+    def _answer(
+        self, /, *args: Any, steps: int | None = None, every: int = 1, out: Any = None, **named: Array
+    ) -> dict[str, Array]:
+        if args or steps is None:
+            names = ", ".join(f"{name}={name}" for name in self._order)
+            got = f"got {len(args)} by position" if args else "`steps` is missing"
+            raise ArgumentTypeError(f"all arguments are passed by name, {got}. Type loop(steps=1000, {names}).")
         if not (isinstance(steps, Integral) and isinstance(every, Integral)) or steps < 0 or every < 1:
             raise ArgumentError(
                 f"steps must be a whole number, not negative, and every one of at least 1, got {steps!r:.40}, {every!r:.40}."
