@@ -50,7 +50,7 @@ class _OfBase:
     def add(
         self, rule: str, line: int | None, element: str, message: str, fix: Callable[[], object] | None = None
     ) -> None:
-        """As `Findings.add`."""
+        """Report something, as `Findings.add` does."""
         if rule in ("mass-negative", "inertia-rounded") or rule in (*self.report.repair, *self.report.accept):
             self.report.add(rule, line, element, message, fix)
             return

@@ -73,7 +73,7 @@ class _Named:
 
     @property
     def signature(self) -> str:
-        """The function's declaration."""
+        """The declaration of the function, without its semicolon."""
         inputs, outputs = zip(self.inputs, self.given, strict=True), zip(self.outputs, self.made, strict=True)
         arguments = [f"const {self._array(x, p)}" if p.shape else f"{self.real} {x}" for x, p in inputs]
         arguments += [self._array(x, p) if p.shape else f"{self.real} *{x}" for x, p in outputs]

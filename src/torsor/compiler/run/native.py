@@ -92,12 +92,12 @@ class NativeFunction:
 
     @property
     def one(self) -> Code:
-        """``kernel_one``: one state."""
+        """``kernel_one``, which answers for one state."""
         return self.codes.part("one", self._make)
 
     @property
     def many(self) -> Code:
-        """``kernel_many``: a batch."""
+        """``kernel_many``, which answers for a batch."""
         return self.codes.part("many", self._make)
 
     def target(self, kind: type | None = None, keys: Sequence[str] = (), constants: Sequence[Array] = ()) -> Target:

@@ -124,7 +124,7 @@ def _close_gap(f: Function, pool: Pool, place: Word) -> None:
 
 
 def _give_back(f: Function, pool: Pool, block: Word) -> None:
-    """To the system."""
+    """Give a block back to the system."""
     size, raw = f.load(block - _LINE), f.load(block - _LINE, 1)
     f.call(pool.release, pool.context, raw, size + _AROUND, gives="void")
     f.give(0)
@@ -150,7 +150,7 @@ def pool_return(f: Function, pool: Pool, block: Word, _size: Word) -> None:
 
 
 def pool_take_zeros(f: Function, pool: Pool, count: Word, size: Word) -> None:
-    """As calloc."""
+    """A block of zeros, as calloc gives it."""
     block = f.call(pool_take, pool, count * size)
     with f.when(block != 0):
         f.clear(block, count * size)
@@ -158,7 +158,7 @@ def pool_take_zeros(f: Function, pool: Pool, count: Word, size: Word) -> None:
 
 
 def pool_change(f: Function, pool: Pool, block: Word, size: Word) -> None:
-    """As realloc."""
+    """A block of another size with the same numbers, as realloc gives it."""
     made = f.call(pool_take, pool, size)
     with f.when((made != 0) & (block != 0)):
         before = f.load(block - _LINE)
