@@ -112,7 +112,8 @@ class _Planner:
         self.called, self.step = step is not None, step
         inputs = [] if self.called else self.graph.input_nodes
         self.slot = {node: k for k, node in enumerate(inputs)}
-        self.places: dict[int, list[Place]] = defaultdict(list)  # in arguments of blocks, and results
+        self.places: dict[int, list[Place]] = defaultdict(list)  # among arguments of blocks, and results
+        self.placed = set[int]()  # what has its slot among arguments
         self.total = len(inputs)
         self.entries: dict[int, list[int]] = defaultdict(list)  # of each block, those that are needed
         for node in program.live():
@@ -142,7 +143,7 @@ class _Planner:
         last |= {} if self.called else dict.fromkeys(roots, len(pieces))
         done: list[list[int]] = [[] for _ in range(len(pieces) + 1)]
         for node, final in last.items():
-            if graph.ops[node] is not Op.ENTRY and not self._is_placed(node):
+            if graph.ops[node] is not Op.ENTRY and node not in self.placed:
                 done[final].append(node)
         unmade = sorted(n for n in {*last, *self.places} if graph.ops[n] is Op.CONSTANT or self._is_given(n))
         free: list[int] = []
@@ -155,15 +156,17 @@ class _Planner:
             else:
                 here = [*nodes, *(unmade if k == 0 else [])]
                 read = [*(n for n in needs[k] if home.get(n, -1) != k), *filter(self._is_given, here)]
-                loads = [(n, self._given_place(n) if self._is_given(n) else self._place(n)) for n in read]
+                loads = [
+                    (n, self._given_place(n) if self._is_given(n) else Place("%scratch", self.slot[n])) for n in read
+                ]
                 for node in here:  # before slots are freed: a piece reads all its values after it may have stored some
-                    if node in last and not self._is_placed(node):
+                    if node in last and node not in self.placed:
                         self.slot[node] = free.pop() if free else self._more(1)
-                stores = [(n, Place("%scratch", self.slot[n])) for n in here if n in last and not self._is_placed(n)]
+                stores = [(n, Place("%scratch", self.slot[n])) for n in here if n in last and n not in self.placed]
                 stores += [(n, place) for n in here for place in self.places.get(n, ())]
                 steps.append(Chunk(sorted((*nodes, *truths[k])), loads, stores))
             free += [self.slot[node] for node in done[k]]
-        root_slots = [] if self.called else [self._place(root).number for root in roots]
+        root_slots = [] if self.called else [self.slot[root] for root in roots]
         spreads = self.step is not None and self.step.abreast == 1 and self.lanes > 1
         return Plan(self.program, self.lanes, self.folded, steps, root_slots, left, rounded(self.total), spreads)
 
@@ -194,14 +197,6 @@ class _Planner:
         op = self.graph.ops[node]
         return op is not Op.ENTRY and (op is not Op.INPUT or self.called)
 
-    def _is_placed(self, node: int) -> bool:
-        return any(place.base == "%scratch" for place in self.places.get(node, ()))
-
-    def _place(self, node: int) -> Place:
-        """Where a number is read that has a slot, or is an argument of a block."""
-        placed = [place for place in self.places.get(node, ()) if place.base == "%scratch"]
-        return placed[0] if placed else Place("%scratch", self.slot[node])
-
     def _read(self, step: BlockStep) -> set[int]:
         """The numbers that a block reads from slots that are not its own."""
         taken = [x for k, x in enumerate(step.args) if not step.is_fixed(k)]
@@ -209,7 +204,7 @@ class _Planner:
 
     def _sources(self, step: BlockStep) -> list[int]:
         """The slots of a block's arguments; where there is none to be read, any will do."""
-        return [0 if step.is_fixed(k) else self._place(x).number for k, x in enumerate(step.args)]
+        return [0 if step.is_fixed(k) else self.slot[x] for k, x in enumerate(step.args)]
 
     def _results(self, roots: list[int]) -> list[tuple[int, int]]:
         """Of a program called, the slots of results that no piece stores, and where they belong."""
@@ -265,6 +260,8 @@ class _Planner:
                 step.filled.append((slot, graph.values[x]))
             elif self._is_stored(x):
                 self.places[x].append(Place("%scratch", slot))
+                self.slot.setdefault(x, slot)
+                self.placed.add(x)
             else:
                 step.copied.append((self.slot[x], slot))
         step.copied += [(step.own + x, step.own + y) for x, y in step.spare()]
