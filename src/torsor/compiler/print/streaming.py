@@ -58,19 +58,20 @@ class Streaming:
         address = p.line(f"ptrtoint ptr {to} to i64")
         odd = p.line(f"and i64 {p.line(f'sub i64 0, {address}')}, {LINE - 1}")
         bytes_left = p.line(f"sub i64 {self.numbers[other] * self.size}, {odd}")
-        self.last_line = p.line(f"sub i64 {p.line(f'udiv i64 {bytes_left}, {LINE}')}, 1")
+        self.whole = p.line(f"udiv i64 {bytes_left}, {LINE}")
         self.to, self.source = (p.line(f"getelementptr i8, ptr {x}, i64 {odd}") for x in (to, source))
         self.lines = self.numbers[other] * self.size // LINE  # at most
 
     def some(self, part: str, parts: int) -> None:
-        """Stream one of some parts of the whole lines that wait; the last line may be streamed again."""
+        """Stream one of some parts of the whole lines that wait; the last part overlaps the one before."""
         p, before, each = self.p, self.p.lines, -(-self.lines // parts)
         p.lines, kind = [], f"<{LINE // self.size} x {p.element}>"
         p.declared.add("declare i64 @llvm.umin.i64(i64, i64)")
+        first, latest = p.line(f"mul i64 {part}, {each}"), p.line(f"sub i64 {self.whole}, {each}")
+        first = p.line(f"call i64 @llvm.umin.i64(i64 {first}, i64 {latest})")
+        start, target = (p.line(f"getelementptr {kind}, ptr {x}, i64 {first}") for x in (self.source, self.to))
         for j in range(each):
-            line = p.line(f"add i64 {p.line(f'mul i64 {part}, {each}')}, {j}")
-            line = p.line(f"call i64 @llvm.umin.i64(i64 {line}, i64 {self.last_line})")
-            here, there = (p.line(f"getelementptr {kind}, ptr {x}, i64 {line}") for x in (self.source, self.to))
+            here, there = (p.line(f"getelementptr {kind}, ptr {x}, i64 {j}") for x in (start, target))
             value = p.line(f"load {kind}, ptr {here}, align {self.size}")
             p.lines.append(f"  store {kind} {value}, ptr {there}, align {LINE}, !nontemporal !0")
         lines, p.lines = p.lines, before
