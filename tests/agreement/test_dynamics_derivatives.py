@@ -11,6 +11,8 @@ import pytest
 from pinocchio_model import Twin
 
 import torsor
+from torsor.compiler.graph import Op
+from torsor.compiler.trace import CALLED
 
 FILES = Path(__file__).parents[1] / "data" / "robots"
 ROBOTS = {
@@ -74,3 +76,25 @@ def test_forward_dynamics(name, pushed):
         same(found.q, T @ dq @ there.K, 1e-12 + conditioned)
         same(found.v, T @ dv @ there.K, 1e-12 + conditioned)
         same(found.tau, T @ inverse @ T.T, 1e-12 + conditioned)
+
+
+@pytest.mark.compiled
+def test_what_links_of_a_large_tree_have_by_themselves_runs_in_loops():
+    """Links and freedoms, a program for each; the same bits alone, in a batch and in a function of a batch of one's own."""
+    robot = torsor.robots.random_tree(44, seed=3, kinds=("revolute",))
+    rows = sum(parent >= 0 for parent in robot.structure.parents)
+    assert rows >= max(CALLED)  # also of one state
+    q, v, a = torsor.random_state(robot, seed=0, batch=(9,))
+    found = torsor.inverse_dynamics_derivatives(robot, q, v, a)
+    one = torsor.inverse_dynamics_derivatives(robot, q[5], v[5], a[5])
+    assert all(np.array_equal(x, many[5]) for x, many in zip(one, found, strict=True))
+
+    def by_names(robot, q, v, a):
+        return torsor.inverse_dynamics_derivatives(robot, q, v, a)._asdict()
+
+    kernel = torsor.compile(by_names, robot, dict.fromkeys("qva", (3, 44)))
+    graph = kernel.program.graph
+    assert {graph.values[node].times for node in kernel.program.live() if graph.ops[node] is Op.BLOCK} == {3 * rows}
+    got = kernel(q[:3], v[:3], a[:3])
+    for name in "qva":
+        same(got[name], getattr(found, name)[:3], 1e-13)

@@ -110,21 +110,24 @@ def by_rows(function: Callable[..., Any], *arrays: Any) -> Any:
 
     Else it is written out row by row: so few numbers are needed at a time.
     """
-    graph, rows = graph_of(arrays), [numbers(graph_of(arrays), array) for array in arrays]
-    if not (count := len(rows[0])):
+    graph = graph_of(arrays)
+    vectors = [numbers(graph, array) for array in arrays]
+    lead = np.broadcast_shapes(*(x.shape[:-1] for x in vectors))
+    count, program = math.prod(lead), None
+    if not count:
         return function(*arrays)
-    program = None
+    rows = [np.broadcast_to(x, (*lead, x.shape[-1])).reshape(count, x.shape[-1]) for x in vectors]
     if least := [most for rows_from, most in CALLED.items() if rows_from <= count]:
         shapes = {f"x{k}": row.shape[1:] for k, row in enumerate(rows)}
         program = trace(lambda **given: function(*given.values()), shapes, Level.FULL)
     if program is None or count * sum(operations(program).values()) < min(least):
-        made = [function(*(TracedArray(graph, row[k]) for row in rows)) for k in range(count)]
-        return TracedArray(graph, np.stack([numbers(graph, x) for x in made]))
-    if isinstance(graph, Rewriter):  # an equal one that was made before, so that equal calls are one
-        program = graph.programs.setdefault(program.digest(), program)
-    given = np.concatenate([row.reshape(count, -1) for row in rows], axis=1)
-    found = graph.block(Calls(program, count), given.ravel().tolist())
-    return TracedArray(graph, np.array(found, dtype=np.int64).reshape((count, *program.outputs[0].shape)))
+        made = [numbers(graph, function(*(TracedArray(graph, row[k]) for row in rows))) for k in range(count)]
+    else:
+        if isinstance(graph, Rewriter):  # an equal one that was made before, so that equal calls are one
+            program = graph.programs.setdefault(program.digest(), program)
+        found = graph.block(Calls(program, count), np.concatenate(rows, axis=1).ravel().tolist())
+        made = list(np.reshape(found, (count, -1)))
+    return TracedArray(graph, np.array(made, dtype=np.int64).reshape((*lead, -1)))
 
 
 NAMESPACE.by_rows = by_rows

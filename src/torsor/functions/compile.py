@@ -50,8 +50,9 @@ def compile(
         Groups of the robot's numbers (inertias, gravity, screws, …: `torsor.model.Parameters`) that become inputs of the kernel
         instead of constants.
     small : bool
-        Little code, which takes about twice as long, for C on a micro-controller: loops over the links instead of operations
-        one by one, where there are such forms. Inverse dynamics of a chain of revolute joints has one.
+        Little code, which takes two to three times as long, for C on a micro-controller: loops over the links instead of
+        operations one by one, where there are such forms. Inverse dynamics of a chain of revolute joints has one; long chains
+        whose axes are skew to each other take it in any case, for there it is the faster.
     **fixed
         Arguments that are no arrays, such as ``frame="tool"``.
 

@@ -116,7 +116,7 @@ class ArrayObject(Fields):
 
     @property
     def flags(self) -> Word:
-        """NumPy's flags."""
+        """What NumPy says of its memory, as a bit for each."""
         return self.function.load_32(self.where("_flags"))
 
 

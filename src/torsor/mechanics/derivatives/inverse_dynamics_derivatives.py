@@ -104,6 +104,7 @@ def _row(tree: AccelerationTree, i: int) -> Array:
 
 
 def _of_freedoms(rows: Array) -> Array:
+    """The same of single freedoms, from what `_row` has of each."""
     J, Psi, Psi_dot, Phi, F, G, p, E = (rows[..., part] for part in parts(6, 6, 6, 6, 6, 10, 3, 9))
     B = CoriolisAction(reshape(E, 1, 3, 3), p)
     by_q = B.on(Psi) + lie.apply_inertia(G, Psi_dot) - lie.bracket_dual(J, F)
